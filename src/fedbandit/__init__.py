@@ -1,0 +1,1 @@
+"""Federated contextual bandits: many sites decide locally, learn together, and keep their data."""

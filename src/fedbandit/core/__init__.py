@@ -1,0 +1,1 @@
+"""Vocabulary, interfaces, errors and randomness: what every other folder speaks."""

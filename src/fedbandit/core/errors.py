@@ -1,0 +1,41 @@
+"""What can go wrong, and whose mistake it is.
+
+    FedbanditError
+    ├── InvalidInput      the caller's mistake: one sentence with the argument, the value and the remedy
+    └── ProtocolError     the peer's mistake: a message that must not touch any state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class FedbanditError(Exception):
+    """Every error that fedbandit raises on purpose."""
+
+
+class InvalidInput(FedbanditError, ValueError):
+    """The caller passed something that cannot be used; nothing was changed.
+
+    >>> raise InvalidInput("ridge must be greater than 0, not -1.0: give a positive number")
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: ridge must be greater than 0, not -1.0: give a positive number
+    """
+
+
+class ProtocolError(FedbanditError):
+    """A peer sent something that breaks the protocol; the message was refused and no state changed."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
+    """Return the error for a name that is not known, with the nearest known name as the remedy.
+
+    >>> str(unknown("algorithm", "async-linucv", ["async-linucb", "sync-linucb"]))
+    "unknown algorithm 'async-linucv': did you mean 'async-linucb'?"
+    """
+    known = sorted(known)
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    remedy = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(known)
+    return InvalidInput(f"unknown {kind} {name!r}: {remedy}")
