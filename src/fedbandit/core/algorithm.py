@@ -1,0 +1,56 @@
+"""An algorithm: named, with declared parameters, that makes its two sides for a setting."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fedbandit.core.interfaces import Federation
+from fedbandit.core.parameters import Parameters
+from fedbandit.core.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an algorithm knows of the world before it starts.
+
+    `horizon` is T of the formulas: the number of turns, or of rounds in the families that act in rounds.
+    """
+
+    clients: int
+    arms: int
+    dimension: int
+    horizon: int
+
+
+class Algorithm(Parameters):
+    """The parameters of one algorithm. A subclass with an `id` is known everywhere by that name.
+
+        @dataclass(frozen=True)
+        class Mine(Algorithm, id="mine", title="one line", paper="Author 2026"):
+            ridge: float = parameter(1.0, "regularisation", symbol="lambda", above=0)
+
+            def build(self, setting: Setting) -> Federation: ...
+    """
+
+    id: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+    acts_in_rounds: ClassVar[bool] = False  # every client has one turn a round; the horizon counts rounds
+    shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
+
+    def __init_subclass__(cls, id: str = "", title: str = "", paper: str = "", **more: Any) -> None:
+        """Register a named algorithm."""
+        super().__init_subclass__(**more)
+        if id:
+            cls.id, cls.title, cls.paper = id, title, paper
+            algorithms.add(id, cls)
+
+    @abstractmethod
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides for a setting."""
+        raise TypeError(f"{type(self).__name__} does not say how to build its two sides")
+
+
+algorithms: Registry[type[Algorithm]] = Registry("algorithm", "fedbandit.algorithms")

@@ -1,0 +1,39 @@
+"""An environment: named, with declared parameters, that shows turns and answers choices."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.parameters import Parameters
+from fedbandit.core.registry import Registry
+from fedbandit.core.turns import Turns
+
+
+class Environment(Parameters):
+    """The parameters of one kind of world. A subclass with an `id` is known everywhere by that name."""
+
+    id: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+
+    def __init_subclass__(cls, id: str = "", title: str = "", **more: Any) -> None:
+        """Register a named environment."""
+        super().__init_subclass__(**more)
+        if id:
+            cls.id, cls.title = id, title
+            environments.add(id, cls)
+
+    @abstractmethod
+    def setting(self) -> Setting:
+        """Return the sizes of the world; its horizon is the natural number of turns."""
+        raise TypeError(f"{type(self).__name__} does not say its sizes")
+
+    @abstractmethod
+    def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
+        """Yield `count` turns in blocks of at most `block`; the same seed gives the same world."""
+        raise TypeError(f"{type(self).__name__} does not make turns")
+
+
+environments: Registry[type[Environment]] = Registry("environment", "fedbandit.environments")

@@ -1,0 +1,107 @@
+"""The two sides of an algorithm, without input or output.
+
+Neither side opens a socket, reads a clock or draws a random number: what a turn needs of randomness arrives as
+`draws`, standard normals from the acting client's own stream. The same two objects run in the simulator, under
+injected faults and in production. State belongs to the caller and is updated in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.messages import Download, Message, Upload
+from fedbandit.core.turns import Observations, Turns
+
+M = TypeVar("M", bound=Message, covariant=True)
+
+
+class Cadence(Enum):
+    """When messages may flow."""
+
+    TURN = "turn"  # after any turn
+    ROUND = "round"  # when all clients have acted once
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing(Generic[M]):
+    """A message with the clients at its other end: the senders of an upload, the recipients of a download."""
+
+    clients: Ints
+    message: M
+
+
+class Played(NamedTuple):
+    """What `Clients.play` did: how many turns, which arms, and what the last of these turns sends."""
+
+    choices: Ints
+    outgoing: Sequence[Outgoing[Upload]]
+
+
+class Clients(Protocol):
+    """The client side of one algorithm, for a cohort of one client (a site) or many (a simulation).
+
+    `who` names distinct clients that act now: one where turns are asynchronous, all of them in a round.
+    """
+
+    cadence: Cadence
+    draws: int  # how many standard normals one turn of one client consumes
+
+    def start(self, clients: int) -> Any:
+        """Return the state of a cohort that has seen nothing."""
+
+    def choose(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Return the choice of each client of `who`: (m,) arms, or (m, 2) pairs of arms."""
+
+    def learn(self, state: Any, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+        """Take in what each client of `who` observed; return what they now send."""
+
+    def receive(self, state: Any, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+        """Take in a download at the clients `to`; return what they now send."""
+
+    def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
+        """Choose and learn turn after turn from `start` on, until a turn sends something or the block ends.
+
+        The arithmetic is that of `choose` and `learn`; an algorithm overrides it only to be faster.
+        """
+
+
+class Server(Protocol):
+    """The server side of one algorithm."""
+
+    def start(self, clients: int) -> Any:
+        """Return the state of a server that has received nothing; `clients` is the size of the roster."""
+
+    def receive(self, state: Any, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:
+        """Take in one upload of each sender; return what the server now sends."""
+
+
+class Federation(NamedTuple):
+    """Both sides of one algorithm with its parameters, ready to run."""
+
+    clients: Clients
+    server: Server
+
+
+class TurnByTurn:
+    """Gives a client side the plain `play`: choose, observe, learn, until something is to be sent."""
+
+    def play(self: Clients, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
+        """Play turns one at a time through `choose` and `learn`."""
+        choices = []
+        outgoing: Sequence[Outgoing[Upload]] = ()
+        for turn in range(start, len(turns)):
+            now = slice(turn, turn + 1)
+            who, features = turns.client[now], turns.features[now]
+            choice = self.choose(state, who, features, draws[now])
+            choices.append(choice)
+            feedback = turns.outcomes.feedback(now, choice)
+            outgoing = self.learn(state, who, Observations(features, choice, feedback))
+            if outgoing:
+                break
+        return Played(np.concatenate(choices), outgoing)

@@ -1,0 +1,86 @@
+"""What may travel: typed messages, declared field by field.
+
+A message is a frozen dataclass of arrays and header integers. The declaration alone says how it is counted
+(scalars, as the papers count) and how it is packed (bytes, see `fedbandit.wire`); no algorithm counts for itself.
+
+An `Upload` carries one row for each of its senders, so that a thousand clients' uploads are one object.
+A `Download` carries one payload for all its recipients. A message without arrays is a *signal* (a client's
+first hello, a call to synchronise): it steers the protocol and is not counted as communication.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+
+
+class Layout(Enum):
+    """How an array of a message is packed."""
+
+    DENSE = "dense"
+    SYMMETRIC = "symmetric"  # of the last two axes only the upper triangle travels
+    SPARSE = "sparse"  # travels as index-value pairs where that is smaller
+    HEADER = "header"  # an integer that steers the protocol; not one of the papers' scalars
+
+
+def array(layout: Layout = Layout.DENSE) -> Any:
+    """Declare an array field of a message."""
+    return field(metadata={"layout": layout})
+
+
+def header() -> Any:
+    """Declare an integer of the message that is protocol, not payload: a version, a count."""
+    return field(metadata={"layout": Layout.HEADER})
+
+
+@dataclass(frozen=True)
+class Message:
+    """The root of all messages; subclasses with a `kind` can be decoded from bytes."""
+
+    kind: ClassVar[str] = ""
+    known: ClassVar[dict[str, type[Message]]] = {}
+
+    def __init_subclass__(cls, kind: str = "", **more: Any) -> None:
+        """Give a message type the name that it has on the wire."""
+        super().__init_subclass__(**more)
+        cls.kind = kind
+        if kind:
+            Message.known[kind] = cls
+
+    @classmethod
+    def layout(cls) -> dict[str, Layout]:
+        """Return the layout of every field, in order."""
+        return {each.name: each.metadata["layout"] for each in fields(cls)}
+
+    @classmethod
+    def is_signal(cls) -> bool:
+        """Tell whether the type carries no arrays, and so is not counted as communication."""
+        return all(layout is Layout.HEADER for layout in cls.layout().values())
+
+
+@dataclass(frozen=True)
+class Upload(Message):
+    """From clients to the server: row k of every field belongs to the k-th sender."""
+
+    def rows(self, which: Ints | slice) -> Self:
+        """Return the message of some of its senders."""
+        return replace(self, **{name: getattr(self, name)[which] for name in self.layout()})
+
+
+@dataclass(frozen=True)
+class Download(Message):
+    """From the server to clients: one payload for all recipients."""
+
+
+def one_row(value: float | Floats) -> Floats:
+    """Return a sole sender's value as the one row of an upload's field.
+
+    >>> one_row(np.zeros(3)).shape
+    (1, 3)
+    """
+    return np.asarray(value)[np.newaxis]

@@ -1,0 +1,59 @@
+"""Finding algorithms, environments and experiments by name.
+
+Each lives in one file of its folder and registers itself when the file is imported; the folder is scanned, so
+that adding one means adding a file and editing nothing.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Generic, TypeVar
+
+from fedbandit.core.errors import unknown
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named things of one kind, found in the modules of one package.
+
+    >>> numbers: Registry[int] = Registry("number", "fedbandit.core")
+    >>> numbers.add("one", 1)
+    >>> numbers["one"]
+    1
+    >>> numbers["onr"]
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: unknown number 'onr': did you mean 'one'?
+    """
+
+    def __init__(self, noun: str, package: str) -> None:
+        """Name the kind of thing, and the package whose modules define them."""
+        self._noun = noun
+        self._package = package
+        self._things: dict[str, T] = {}
+        self._scanned = False
+
+    def add(self, name: str, thing: T) -> None:
+        """Register a thing; the latest of a name wins, so that a notebook cell can be run again."""
+        self._things[name] = thing
+
+    def __getitem__(self, name: str) -> T:
+        """Return the thing of that name, or raise with the nearest name."""
+        self._scan()
+        if name not in self._things:
+            raise unknown(self._noun, name, self._things)
+        return self._things[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names in order."""
+        self._scan()
+        return iter(sorted(self._things))
+
+    def _scan(self) -> None:
+        if not self._scanned:
+            self._scanned = True
+            for module in pkgutil.iter_modules(import_module(self._package).__path__):
+                import_module(f"{self._package}.{module.name}")

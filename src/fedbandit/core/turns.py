@@ -1,0 +1,131 @@
+"""What the world shows and what it answers: turns, and the outcomes of choices.
+
+A block of turns holds everything about the world that does not depend on the choices, so that one seed gives
+every algorithm the same world. `features` is (turns, K, d), or (turns, d) where the arms of a turn share one
+context. A choice is (turns,), or (turns, 2) for duels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+
+
+class Outcomes(Protocol):
+    """How the world answers the choices of a block of turns."""
+
+    def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return what the clients observe: a reward, or 1 where the first of two arms won."""
+
+    def reward(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return the reward of each choice (nan where the world pays none)."""
+
+    def regret(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return the regret of each choice (nan where the world does not know it)."""
+
+    def take(self, turn: Ints | slice) -> Outcomes:
+        """Return the outcomes of some of the turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewards:
+    """Every arm has a payoff (turns, K), of which the run reads only the chosen one, and perhaps a known mean.
+
+    >>> world = Rewards(payoff=np.array([[0.1, 0.9]]), mean=np.array([[0.0, 1.0]]))
+    >>> world.feedback(slice(None), np.array([1])), world.regret(slice(None), np.array([0]))
+    (array([0.9]), array([1.]))
+    """
+
+    payoff: Floats
+    mean: Floats | None = None
+
+    def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return the chosen arms' rewards."""
+        return _pick(self.payoff[turn], choice)
+
+    def reward(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return the chosen arms' rewards."""
+        return self.feedback(turn, choice)
+
+    def regret(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return the best expected reward on offer minus the chosen arm's."""
+        if self.mean is None:
+            return np.full(len(choice), np.nan)
+        mean = self.mean[turn]
+        return np.asarray(mean.max(axis=1) - _pick(mean, choice))
+
+    def take(self, turn: Ints | slice) -> Rewards:
+        """Return the outcomes of some of the turns."""
+        return Rewards(self.payoff[turn], None if self.mean is None else self.mean[turn])
+
+
+@dataclass(frozen=True, slots=True)
+class Duels:
+    """Two arms meet; the first wins iff coin < sigmoid(utility of the first - utility of the second).
+
+    >>> world = Duels(utility=np.array([[0.0, 2.0]]), coin=np.array([0.5]))
+    >>> world.feedback(slice(None), np.array([[1, 0]])), world.regret(slice(None), np.array([[1, 0]]))
+    (array([1.]), array([2.]))
+    """
+
+    utility: Floats
+    coin: Floats
+
+    def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return 1 where the first arm of the pair won, 0 where the second did."""
+        utility = self.utility[turn]
+        margin = _pick(utility, choice[:, 0]) - _pick(utility, choice[:, 1])
+        return (self.coin[turn] < 1.0 / (1.0 + np.exp(-margin))).astype(np.float64)
+
+    def reward(self, turn: Ints | slice, choice: Ints) -> Floats:  # noqa: ARG002
+        """Return nan: a duel tells who won and pays nothing."""
+        return np.full(len(choice), np.nan)
+
+    def regret(self, turn: Ints | slice, choice: Ints) -> Floats:
+        """Return 2 f(best) - f(first) - f(second)."""
+        utility = self.utility[turn]
+        shortfall = 2.0 * utility.max(axis=1) - _pick(utility, choice[:, 0]) - _pick(utility, choice[:, 1])
+        return np.asarray(shortfall)
+
+    def take(self, turn: Ints | slice) -> Duels:
+        """Return the outcomes of some of the turns."""
+        return Duels(self.utility[turn], self.coin[turn])
+
+
+def _pick(table: Floats, column: Ints) -> Floats:
+    return np.asarray(table[np.arange(len(column)), column])
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """A block of consecutive turns: whose turn it is, what is on offer, and how the world will answer."""
+
+    client: Ints
+    features: Floats
+    outcomes: Outcomes
+
+    def __len__(self) -> int:
+        """Return the number of turns in the block."""
+        return len(self.client)
+
+    def take(self, turn: Ints | slice) -> Turns:
+        """Return some of the turns, as views where `turn` is a slice.
+
+        >>> block = Turns(np.arange(3), np.zeros((3, 2, 1)), Rewards(np.zeros((3, 2))))
+        >>> block.take(slice(1, 3)).client
+        array([1, 2])
+        """
+        return Turns(self.client[turn], self.features[turn], self.outcomes.take(turn))
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What the acting clients learn from: the features on offer, what they chose, and what came back."""
+
+    features: Floats
+    choice: Ints
+    feedback: Floats

@@ -1,0 +1,156 @@
+"""The simulator: both sides in one process, every message carried at once and counted.
+
+The nodes are those of a deployment. The engine asks the client side to play until a turn has something to send, then
+carries envelopes to and fro until all is quiet, and books them on that turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.core.arrays import Ints
+from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.environment import Environment
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.interfaces import Cadence
+from fedbandit.core.randomness import ClientStreams
+from fedbandit.core.turns import Observations, Turns
+from fedbandit.engines.trace import Trace
+from fedbandit.nodes.client import ClientNode
+from fedbandit.nodes.envelope import Envelope
+from fedbandit.nodes.ledger import Ledger
+from fedbandit.nodes.server import ServerNode
+
+BLOCK_BYTES = 1 << 22  # features of a block of turns: small enough for the processor's cache
+
+
+@dataclass
+class Wire:
+    """Carries envelopes between a cohort and its server until none is left, and counts them."""
+
+    clients: ClientNode
+    server: ServerNode
+    ledger: Ledger
+
+    def carry(self, envelopes: Iterable[Envelope]) -> None:
+        """Deliver in the order of sending."""
+        queue = list(envelopes)
+        for envelope in queue:  # the list grows while it is read
+            self.ledger.record(envelope)
+            node = self.server if envelope.is_upload else self.clients
+            queue.extend(node.receive(envelope))
+
+
+def simulate(
+    algorithm: Algorithm,
+    environment: Environment,
+    turns: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Trace, Wire]:
+    """Run an algorithm on an environment; return the trace, and both nodes as they ended.
+
+    `progress` is called with the number of turns done, after each block of turns.
+    """
+    setting = _setting(algorithm, environment.setting(), turns)
+    sides = algorithm.build(setting)
+    trace = Trace.empty(turns)
+    nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
+    wire = Wire(*nodes, trace.ledger)
+    streams = ClientStreams(seed)
+    play = _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
+    done = 0
+    for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
+        if algorithm.acts_in_rounds:
+            check_rounds(block, setting.clients, done)
+        play(wire, block, streams, trace, done)
+        done += len(block)
+        if progress is not None:
+            progress(done)
+    return trace, wire
+
+
+def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
+    """Refuse a block that does not divide into rounds in each of which every client has one turn."""
+    rounds = block.client.reshape(-1, clients)
+    wrong = (np.sort(rounds, axis=1) != np.arange(clients)).any(axis=1)
+    if wrong.any():
+        round_ = int(np.argmax(wrong))
+        seen: set[int] = set()
+        for place, client in enumerate(rounds[round_].tolist()):
+            if client in seen:
+                turn = first + round_ * clients + place
+                raise InvalidInput(
+                    f"client[{turn}] is {client}, which already had its turn in round {turn // clients + 1}: "
+                    f"this algorithm acts in rounds of {clients} turns, in which every client appears once"
+                )
+            seen.add(client)
+
+
+def _setting(algorithm: Algorithm, size: Setting, turns: int) -> Setting:
+    if turns < 1:
+        raise InvalidInput(f"turns must be at least 1, not {turns}: give the number of turns to run")
+    if not algorithm.acts_in_rounds:
+        return Setting(size.clients, size.arms, size.dimension, turns)
+    if turns % size.clients:
+        last = turns - turns % size.clients
+        raise InvalidInput(
+            f"the last round, from turn {last} on, is incomplete: {algorithm.id} acts in rounds of "
+            f"{size.clients} clients, so give a multiple of {size.clients} turns, not {turns}"
+        )
+    return Setting(size.clients, size.arms, size.dimension, turns // size.clients)
+
+
+def _block_length(size: Setting, in_rounds: bool) -> int:
+    length = max(1, min(4096, BLOCK_BYTES // (8 * size.arms * size.dimension)))
+    return max(1, length // size.clients) * size.clients if in_rounds else length
+
+
+def _play_turns(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int) -> None:
+    draws = streams.normals(block.client, wire.clients.side.draws)
+    choices = []
+    turn = 0
+    while turn < len(block):
+        chosen, envelopes = wire.clients.play(block, turn, draws)
+        choices.append(chosen)
+        turn += len(chosen)
+        if envelopes:
+            _exchange(wire, envelopes, trace, offset + turn - 1)
+    _note(trace, block, np.concatenate(choices), offset)
+
+
+def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int) -> None:
+    clients = wire.clients.clients
+    choices = []
+    for start in range(0, len(block), clients):
+        order = start + np.argsort(block.client[start : start + clients], kind="stable")
+        who, features = block.client[order], block.features[order]
+        choice = wire.clients.choose(who, features, streams.normals(who, wire.clients.side.draws))
+        feedback = block.outcomes.feedback(order, choice)
+        envelopes = wire.clients.learn(who, Observations(features, choice, feedback))
+        if envelopes:
+            _exchange(wire, envelopes, trace, offset + start + clients - 1)
+        in_file_order = np.empty_like(choice)
+        in_file_order[order - start] = choice
+        choices.append(in_file_order)
+    _note(trace, block, np.concatenate(choices), offset)
+
+
+def _exchange(wire: Wire, envelopes: list[Envelope], trace: Trace, turn: int) -> None:
+    before = (trace.ledger.messages, trace.ledger.scalars, trace.ledger.bytes)
+    wire.carry(envelopes)
+    trace.book(turn, before)
+
+
+def _note(trace: Trace, block: Turns, choices: Ints, offset: int) -> None:
+    now = slice(offset, offset + len(block))
+    if choices.ndim > trace.choice.ndim:
+        trace.choice = np.zeros((len(trace.client), choices.shape[1]), dtype=np.int64)
+    everything = slice(None)
+    trace.client[now] = block.client
+    trace.choice[now] = choices
+    trace.reward[now] = block.outcomes.reward(everything, choices)
+    trace.regret[now] = block.outcomes.regret(everything, choices)

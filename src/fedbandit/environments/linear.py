@@ -1,0 +1,89 @@
+"""The synthetic linear world: every client's reward is theta . x plus noise, with one theta for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats
+from fedbandit.core.environment import Environment
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.parameters import parameter
+from fedbandit.core.randomness import stream
+from fedbandit.core.turns import Rewards, Turns
+from fedbandit.environments.arrivals import ARRIVALS, Arrivals
+from fedbandit.kernels.sampling import draw_distinct, gather
+
+
+@dataclass(frozen=True)
+class Linear(Environment, id="linear", title="homogeneous clients with linear rewards (synthetic)"):
+    """Homogeneous linear rewards: theta uniform on the unit sphere, Gaussian noise.
+
+    Arms come from a fixed pool of unit vectors as in the authors' code (coordinate i is normal with variance
+    (d - i) / d before normalisation; the arms of a turn are drawn without replacement), or fresh from the sphere.
+
+    >>> world = Linear(clients=3, arms=4, dimension=2)
+    >>> block = next(world.turns(count=10, seed=0, block=10))
+    >>> block.features.shape
+    (10, 4, 2)
+    """
+
+    clients: int = parameter(100, "number of clients", symbol="N", at_least=1)
+    arms: int = parameter(25, "arms on offer at each turn", symbol="K", at_least=1)
+    dimension: int = parameter(25, "features of an arm", symbol="d", at_least=1)
+    noise: float = parameter(0.1, "standard deviation of the reward noise", symbol="sigma", at_least=0)
+    arrivals: str = parameter("uniform", "whose turn it is", choices=ARRIVALS)
+    skew: float = parameter(1.0, "exponent of the Zipf distribution of skewed arrivals", at_least=0)
+    source: str = parameter("pool", "arms from a fixed pool, or fresh from the sphere", choices=("pool", "sphere"))
+    pool: int = parameter(1000, "number of arms in the pool", at_least=1)
+
+    def __post_init__(self) -> None:
+        """Check that a turn's arms can be drawn from the pool."""
+        super().__post_init__()
+        if self.source == "pool" and self.pool < self.arms:
+            raise InvalidInput(
+                f"pool={self.pool} has fewer arms than the arms={self.arms} of a turn: make the pool larger"
+            )
+
+    def setting(self) -> Setting:
+        """Return the sizes of the world."""
+        return Setting(self.clients, self.arms, self.dimension, horizon=300 * self.clients)
+
+    def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
+        """Yield the turns of one seed."""
+        arrivals = Arrivals(self.arrivals, self.clients, self.skew)
+        whose, noise = stream(seed, "arrivals"), stream(seed, "noise")
+        offer = self._offers(seed)
+        for first in range(0, count, block):
+            size = min(block, count - first)
+            arms, mean = offer(size)
+            payoff = mean + self.noise * noise.standard_normal(size)[:, np.newaxis]
+            yield Turns(arrivals.next(whose, size), arms, Rewards(payoff, mean))
+
+    def _offers(self, seed: int) -> Callable[[int], tuple[Floats, Floats]]:
+        rng = stream(seed, "arms")
+        theta = _unit(stream(seed, "parameter").standard_normal(self.dimension))
+        if self.source == "sphere":
+
+            def fresh(size: int) -> tuple[Floats, Floats]:
+                arms = _unit(rng.standard_normal((size, self.arms, self.dimension)))
+                return arms, arms @ theta
+
+            return fresh
+        variance = np.arange(self.dimension, 0, -1) / self.dimension
+        pool = _unit(stream(seed, "pool").standard_normal((self.pool, self.dimension)) * np.sqrt(variance))
+        pool_mean = pool @ theta
+        order = np.arange(self.pool)
+
+        def pooled(size: int) -> tuple[Floats, Floats]:
+            index = draw_distinct(rng.random((size, self.arms)), order)
+            return gather(pool, index), pool_mean[index]
+
+        return pooled
+
+
+def _unit(vectors: Floats) -> Floats:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))

@@ -1,0 +1,1 @@
+"""The mathematics: small pure functions on arrays, compiled where they are hot."""

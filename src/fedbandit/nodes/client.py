@@ -1,0 +1,58 @@
+"""The client node: a cohort of one or many clients behind one door for envelopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Clients, Outgoing
+from fedbandit.core.messages import Upload
+from fedbandit.core.turns import Observations, Turns
+from fedbandit.nodes.envelope import Envelope
+
+
+class ClientNode:
+    """Numbers what its clients send, and lets through only downloads that are newer than the last."""
+
+    def __init__(self, side: Clients, clients: int, epoch: int = 0) -> None:
+        """Start the client side of an algorithm for a cohort."""
+        self.side = side
+        self.clients = clients
+        self.state: Any = side.start(clients)
+        self.epoch = epoch
+        self._sent = np.zeros(clients, dtype=np.int64)
+        self._received = np.zeros(clients, dtype=np.int64)
+
+    def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Return the choice of each acting client."""
+        return self.side.choose(self.state, who, features, draws)
+
+    def learn(self, who: Ints, seen: Observations) -> list[Envelope]:
+        """Take in observations; return what is to be carried to the server."""
+        return self._seal(self.side.learn(self.state, who, seen))
+
+    def play(self, turns: Turns, start: int, draws: Floats) -> tuple[Ints, list[Envelope]]:
+        """Play turns from `start` until one sends something; return the choices made and what is sent."""
+        played = self.side.play(self.state, turns, start, draws)
+        return played.choices, self._seal(played.outgoing)
+
+    def receive(self, envelope: Envelope) -> list[Envelope]:
+        """Take in a download, except at clients that have had it or a later one; return the answers."""
+        is_new = self._received[envelope.clients] < envelope.sequence
+        if not is_new.all():
+            envelope = envelope.only(np.flatnonzero(is_new))
+            if not envelope.clients.size:
+                return []
+        self._received[envelope.clients] = envelope.sequence
+        return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
+
+    def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:
+        sealed = []
+        for each in outgoing:
+            sequence = self._sent[each.clients] + 1
+            self._sent[each.clients] = sequence
+            sealed.append(Envelope(each.clients, each.message, self.epoch, sequence))
+        return sealed

@@ -1,0 +1,194 @@
+"""The wire format of one message, version 1. Little-endian, fixed layout, nothing that executes.
+
+    "FB" | version u8 | length of kind u8 | kind | fields in the order of their declaration
+
+A header is an i64. An array is
+
+    form u8 | dtype u8 | dimensions u8 | each dimension u32 | values
+
+and its form is DENSE (all values), SYMMETRIC (of the last two axes the upper triangle with the diagonal, row by row) or
+PAIRS (u32 count, u32 flat positions, values), which an array declared sparse takes where that is smaller.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.messages import Layout, Message, Upload
+
+VERSION = 1
+_DENSE, _SYMMETRIC, _PAIRS = 0, 1, 2
+_DTYPES = (np.dtype("<f8"), np.dtype("<f4"))
+_MOST_VALUES = 1 << 28  # a decoder's limit: two gigabytes of float64
+
+
+class Weight(NamedTuple):
+    """What one transfer of a message counts: scalars as in the papers, bytes as encoded."""
+
+    scalars: int
+    bytes: int
+
+
+def encode(message: Message) -> bytes:
+    """Return the bytes of one message; an upload must have exactly one sender.
+
+    >>> from fedbandit.algorithms.linear import Snapshot
+    >>> data = encode(Snapshot(np.eye(3), np.ones(3), version=7))
+    >>> decode(data).version, len(data) == weigh(decode(data)).bytes
+    (7, True)
+    """
+    parts = [b"FB", struct.pack("<BB", VERSION, len(message.kind)), message.kind.encode()]
+    for name, layout in message.layout().items():
+        value = getattr(message, name)
+        if isinstance(message, Upload):
+            if len(value) != 1:
+                raise ProtocolError(f"an upload of {len(value)} senders cannot be encoded as one message")
+            value = value[0]
+        parts.append(struct.pack("<q", value) if layout is Layout.HEADER else _pack(np.asarray(value), layout))
+    return b"".join(parts)
+
+
+def decode(data: bytes) -> Message:
+    """Return the message that bytes stand for, or raise ProtocolError; nothing is trusted."""
+    reader = _Reader(data)
+    if reader.take(2) != b"FB":
+        raise ProtocolError("these bytes are not a fedbandit message: they do not begin with FB")
+    version, length = reader.unpack("<BB")
+    if version != VERSION:
+        raise ProtocolError(f"message of schema version {version}, but this end speaks version {VERSION}")
+    kind = reader.take(length).decode("ascii", errors="replace")
+    if kind not in Message.known:
+        raise ProtocolError(f"unknown kind of message {kind!r}: is the sender's fedbandit newer?")
+    cls = Message.known[kind]
+    values: dict[str, Any] = {}
+    for name, layout in cls.layout().items():
+        value: Any = reader.unpack("<q")[0] if layout is Layout.HEADER else _unpack(reader, layout, name)
+        values[name] = np.asarray(value)[np.newaxis] if issubclass(cls, Upload) else value
+    reader.finish()
+    return cls(**values)
+
+
+def weigh(message: Message, transfers: int = 1) -> Weight:
+    """Return what `transfers` of a message weigh together: to so many recipients, or from so many senders."""
+    skip = 1 if isinstance(message, Upload) else 0
+    shapes = []
+    saved = 0
+    for name, layout in message.layout().items():
+        if layout is not Layout.HEADER:
+            value = np.asarray(getattr(message, name))
+            shapes.append((value.shape[skip:], value.dtype.itemsize))
+            if layout is Layout.SPARSE:
+                saved += _saved_by_pairs(value, transfers) if skip else transfers * _saved_by_pairs(value, 1)
+    one = _dense_weight(type(message), tuple(shapes))
+    return Weight(transfers * one.scalars, transfers * one.bytes - saved)
+
+
+@lru_cache(maxsize=1024)
+def _dense_weight(cls: type[Message], shapes: tuple[tuple[tuple[int, ...], int], ...]) -> Weight:
+    layouts = list(cls.layout().values())
+    arrays = [layout for layout in layouts if layout is not Layout.HEADER]
+    scalars, size = 0, 4 + len(cls.kind) + 8 * (len(layouts) - len(arrays))
+    for layout, (shape, itemsize) in zip(arrays, shapes, strict=True):
+        count = int(np.prod(shape, dtype=np.int64))
+        scalars += count
+        size += 3 + 4 * len(shape) + itemsize * (_triangle(shape) if layout is Layout.SYMMETRIC else count)
+    return Weight(scalars, size)
+
+
+def _saved_by_pairs(value: Floats, rows: int) -> int:
+    """Return the bytes that index-value pairs save over all rows, each row taking what is smaller."""
+    flat = value.reshape(rows, -1)
+    pairs = 4 + np.count_nonzero(flat, axis=1) * (4 + value.dtype.itemsize)
+    return int(np.maximum(0, flat.shape[1] * value.dtype.itemsize - pairs).sum())
+
+
+def _triangle(shape: tuple[int, ...]) -> int:
+    size = shape[-1]
+    return int(np.prod(shape[:-2], dtype=np.int64)) * size * (size + 1) // 2
+
+
+def _pack(value: Floats, layout: Layout) -> bytes:
+    value = np.ascontiguousarray(value, dtype="<f4" if value.dtype == np.float32 else "<f8")
+    form, body = _DENSE, value
+    if layout is Layout.SYMMETRIC:
+        rows, columns = np.triu_indices(value.shape[-1])
+        form, body = _SYMMETRIC, value[..., rows, columns]
+    data = body.tobytes()
+    if layout is Layout.SPARSE and _saved_by_pairs(value, 1):
+        places = np.flatnonzero(value).astype("<u4")
+        form, data = _PAIRS, struct.pack("<I", len(places)) + places.tobytes() + value.ravel()[places].tobytes()
+    head = struct.pack(f"<BBB{value.ndim}I", form, _DTYPES.index(value.dtype), value.ndim, *value.shape)
+    return head + data
+
+
+class _Reader:
+    """Takes bytes from the front and refuses to run past the end."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = memoryview(data)
+        self._at = 0
+
+    def take(self, count: int) -> bytes:
+        if self._at + count > len(self._data):
+            raise ProtocolError(f"message cut short: {count} more bytes expected at byte {self._at}")
+        self._at += count
+        return bytes(self._data[self._at - count : self._at])
+
+    def unpack(self, form: str) -> tuple[int, ...]:
+        return struct.unpack(form, self.take(struct.calcsize(form)))
+
+    def values(self, dtype: np.dtype[Any], count: int) -> Floats:
+        return np.frombuffer(self.take(count * dtype.itemsize), dtype=dtype, count=count)
+
+    def finish(self) -> None:
+        if self._at != len(self._data):
+            raise ProtocolError(f"message has {len(self._data) - self._at} bytes after its end")
+
+
+def _unpack(reader: _Reader, layout: Layout, name: str) -> Floats:
+    form, code, dimensions = reader.unpack("<BBB")
+    allowed = {Layout.SYMMETRIC: (_SYMMETRIC,), Layout.SPARSE: (_DENSE, _PAIRS), Layout.DENSE: (_DENSE,)}
+    if form not in allowed[layout] or code >= len(_DTYPES) or dimensions > 8:
+        raise ProtocolError(f"field {name!r} has an unknown form, type or number of dimensions")
+    shape = reader.unpack(f"<{dimensions}I")
+    dtype = _DTYPES[code]
+    count = 1
+    for each in shape:
+        count *= each
+    if count > _MOST_VALUES:
+        raise ProtocolError(f"field {name!r} claims {count} values: the limit is {_MOST_VALUES}")
+    value = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs}[form](reader, dtype, shape, count, name)
+    if not np.isfinite(value).all():
+        raise ProtocolError(f"field {name!r} has values that are not finite")
+    return value.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _dense(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, name: str) -> Floats:  # noqa: ARG001
+    return reader.values(dtype, count).reshape(shape).copy()
+
+
+def _symmetric(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, name: str) -> Floats:  # noqa: ARG001
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ProtocolError(f"field {name!r} must be square in its last two axes, not {shape}")
+    rows, columns = np.triu_indices(shape[-1])
+    packed = reader.values(dtype, _triangle(shape)).reshape(*shape[:-2], rows.size)
+    value = np.empty(shape, dtype)
+    value[..., rows, columns] = packed
+    value[..., columns, rows] = packed
+    return value
+
+
+def _pairs(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, name: str) -> Floats:
+    (given,) = reader.unpack("<I")
+    places = np.frombuffer(reader.take(4 * given), dtype="<u4")
+    if given and (int(places[-1]) >= count or (np.diff(places.astype(np.int64)) <= 0).any()):
+        raise ProtocolError(f"field {name!r} has positions out of order or out of range")
+    value = np.zeros(count, dtype)
+    value[places] = reader.values(dtype, given)
+    return value.reshape(shape)
