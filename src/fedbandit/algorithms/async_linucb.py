@@ -31,7 +31,8 @@ from fedbandit.algorithms.linear import (
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Download, Federation, Outgoing
+from fedbandit.core.interfaces import Federation, Outgoing
+from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.download_check import Contacts, Copies, meet, merge_and_check, no_contacts
 from fedbandit.kernels.rows import doubled_array
@@ -74,9 +75,7 @@ class AsyncServer:
             rows=0,
         )
 
-    def receive(
-        self, state: ServerState, senders: Ints, message: Statistics | Hello
-    ) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: ServerState, senders: Ints, message: Statistics | Hello) -> Sequence[Outgoing[Download]]:
         """Meet the senders, or merge what they upload and send whoever is owed a download the new snapshot."""
         if isinstance(message, Hello):
             for sender in senders.tolist():
@@ -89,9 +88,7 @@ class AsyncServer:
             for outgoing in self._merge(state, sender, message.gram[each], message.moment[each])
         ]
 
-    def _merge(
-        self, state: ServerState, sender: int, gram: Floats, moment: Floats
-    ) -> Sequence[Outgoing[Download]]:
+    def _merge(self, state: ServerState, sender: int, gram: Floats, moment: Floats) -> Sequence[Outgoing[Download]]:
         row = state.contacts.row_of[sender]
         if row < 0:
             row, state.rows = state.rows, state.rows + 1

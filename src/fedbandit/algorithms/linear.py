@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.core.algorithm import Algorithm
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Download, Layout, Upload, array, header
@@ -93,7 +93,7 @@ class LinearClients:
 
     cadence = Cadence.TURN
 
-    def __init__(self, rule: kernel.Rule, dimension: int, thresholds: Floats, greets: Floats) -> None:
+    def __init__(self, rule: kernel.Rule, dimension: int, thresholds: Floats, greets: Bools) -> None:
         """Take the rule, and for each client its upload threshold and whether it says hello."""
         self.rule = rule
         self.dimension = dimension

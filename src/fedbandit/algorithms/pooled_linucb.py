@@ -15,9 +15,10 @@ import numpy as np
 from fedbandit.algorithms.linear import CohortState, LinearAlgorithm, LinearClients
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Download, Federation, Outgoing, Played, Upload
-from fedbandit.core.messages import array, one_row
+from fedbandit.core.interfaces import Federation, Outgoing, Played
+from fedbandit.core.messages import Download, Upload, array, one_row
 from fedbandit.core.turns import Observations, Turns
+from fedbandit.kernels.ridge import add_outer
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,10 @@ class PooledServer:
         """Return sums over nothing."""
         return ServerState(np.zeros((self.dimension, self.dimension)), np.zeros(self.dimension))
 
-    def receive(
-        self, state: ServerState, senders: Ints, message: RawObservation
-    ) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: ServerState, senders: Ints, message: RawObservation) -> Sequence[Outgoing[Download]]:
         """Add the observations to the sums."""
         for each in range(len(senders)):
-            state.gram += np.outer(message.arm[each], message.arm[each])
+            add_outer(state.gram, message.arm[each])
             state.moment += message.reward[each] * message.arm[each]
         return ()
 

@@ -18,8 +18,8 @@ import numpy as np
 from fedbandit.algorithms.linear import CohortState, LinearAlgorithm, LinearClients, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.core.interfaces import Download, Federation, Outgoing, Upload
-from fedbandit.core.messages import header
+from fedbandit.core.interfaces import Federation, Outgoing
+from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.download_check import merge
 
@@ -34,9 +34,7 @@ class Call(Download, kind="linear.call"):
 class SyncClients(LinearClients):
     """Clients that also upload when they are called."""
 
-    def receive(
-        self, state: CohortState, to: Ints, message: Snapshot | Call
-    ) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: CohortState, to: Ints, message: Snapshot | Call) -> Sequence[Outgoing[Upload]]:
         """Answer a call with what is not yet uploaded, be it nothing; note a snapshot."""
         if isinstance(message, Snapshot):
             return super().receive(state, to, message)
@@ -110,6 +108,4 @@ class SyncLinUCB(
         rule = self.rule(setting.dimension, timed=True)
         thresholds = np.full(setting.clients, self.sync_threshold)
         greets = np.zeros(setting.clients, dtype=np.bool_)
-        return Federation(
-            SyncClients(rule, setting.dimension, thresholds, greets), SyncServer(setting.dimension)
-        )
+        return Federation(SyncClients(rule, setting.dimension, thresholds, greets), SyncServer(setting.dimension))

@@ -27,11 +27,11 @@ class Setting:
 class Algorithm(Parameters):
     """The parameters of one algorithm. A subclass with an `id` is known everywhere by that name.
 
-        @dataclass(frozen=True)
-        class Mine(Algorithm, id="mine", title="one line", paper="Author 2026"):
-            ridge: float = parameter(1.0, "regularisation", symbol="lambda", above=0)
+    @dataclass(frozen=True)
+    class Mine(Algorithm, id="mine", title="one line", paper="Author 2026"):
+        ridge: float = parameter(1.0, "regularisation", symbol="lambda", above=0)
 
-            def build(self, setting: Setting) -> Federation: ...
+        def build(self, setting: Setting) -> Federation: ...
     """
 
     id: ClassVar[str] = ""

@@ -1,8 +1,8 @@
 """What can go wrong, and whose mistake it is.
 
-    FedbanditError
-    ├── InvalidInput      the caller's mistake: one sentence with the argument, the value and the remedy
-    └── ProtocolError     the peer's mistake: a message that must not touch any state
+FedbanditError
+├── InvalidInput      the caller's mistake: one sentence with the argument, the value and the remedy
+└── ProtocolError     the peer's mistake: a message that must not touch any state
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -53,11 +54,13 @@ class Message:
             Message.known[kind] = cls
 
     @classmethod
+    @cache
     def layout(cls) -> dict[str, Layout]:
         """Return the layout of every field, in order."""
         return {each.name: each.metadata["layout"] for each in fields(cls)}
 
     @classmethod
+    @cache
     def is_signal(cls) -> bool:
         """Tell whether the type carries no arrays, and so is not counted as communication."""
         return all(layout is Layout.HEADER for layout in cls.layout().values())

@@ -150,9 +150,7 @@ def _checked_list(name: str, accepted: tuple[Any, ...], limits: Limits, values: 
         raise InvalidInput(f"{name} must be a single value, not {values!r}: give one number")
     if not values:
         raise InvalidInput(f"{name} is an empty list: give one number, or one for each client")
-    return tuple(
-        _checked_number(f"{name}[{place}]", (float,), limits, value) for place, value in enumerate(values)
-    )
+    return tuple(_checked_number(f"{name}[{place}]", (float,), limits, value) for place, value in enumerate(values))
 
 
 def _checked_number(name: str, accepted: tuple[Any, ...], limits: Limits, value: Any) -> float | int:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedbandit.core.arrays import Ints
 from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.arrays import Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -22,7 +22,7 @@ _KERNELS = [each.stat() for each in Path(__file__).parent.glob("*.py")]
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel at its first call, and keep the machine code for the next run."""
-    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     # numba knows a cached kernel as stale by its own file alone. Kernels call kernels of other files, so the
     # stamp here is the newest time and the total size of all of them.
     files = [*_KERNELS, Path(function.__code__.co_filename).stat()]

@@ -66,11 +66,10 @@ def thompson_sample(estimate: Floats, inverse: Floats, spread: float, normals: F
 
 
 @compiled
-def perturbed_sample(
-    moment: Floats, gram: Floats, inverse: Floats, spread: float, normals: Floats
-) -> Floats:
+def perturbed_sample(moment: Floats, gram: Floats, inverse: Floats, spread: float, normals: Floats) -> Floats:
     """Return inverse (moment + spread * gram^(1/2) normals), with the symmetric square root."""
     values, vectors = np.linalg.eigh(gram)
     roots = np.sqrt(np.maximum(values, 0.0))
     history = vectors @ (roots * (vectors.T @ normals))
-    return inverse @ (moment + spread * history)
+    sample: Floats = inverse @ (moment + spread * history)
+    return sample

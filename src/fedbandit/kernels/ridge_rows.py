@@ -15,7 +15,7 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
 from fedbandit.kernels.confidence import Width, optimistic_arm, perturbed_sample, thompson_sample, width
-from fedbandit.kernels.ridge import add_observation_to_inverse, add_outer, factorise, invert, multiply
+from fedbandit.kernels.ridge import add_observation_to_inverse, add_outer, invert, multiply
 from fedbandit.kernels.snapshots import Snapshots
 
 UCB, THOMPSON, PERTURBED = 0, 1, 2
@@ -144,7 +144,7 @@ def observe(rows: RidgeRows, row: int, arm: Floats, reward: float, ridge: float,
 def is_due(rows: RidgeRows, row: int, rule: Rule, threshold: float) -> bool:
     """Tell whether the client's own news are worth an upload."""
     weight = float(rows.fresh[row]) if rule.timed else 1.0
-    return weight * rows.growth[row] > threshold
+    return bool(weight * rows.growth[row] > threshold)
 
 
 @compiled
@@ -153,9 +153,9 @@ def settle(
     scratch: Floats,
 ) -> int:  # fmt: skip
     """Return the client's row, ready to act: begun if this is its first turn, its download taken in."""
-    row = row_of[client]
+    row = int(row_of[client])
     if row < 0:
-        row = used[0]
+        row = int(used[0])
         used[0] += 1
         row_of[client] = row
         begin(rows, row, rule.ridge)
@@ -198,9 +198,7 @@ def observe_each(
     scratch = scratch_for(arms.shape[1], arms.shape[2])
     for each in range(who.size):
         row = settle(who[each], row_of, used, slot_of, rows, shared, rule, scratch)
-        why[each] = take_turn(
-            rows, row, arms[each, choice[each]], reward[each], rule, thresholds[who[each]], scratch
-        )
+        why[each] = take_turn(rows, row, arms[each, choice[each]], reward[each], rule, thresholds[who[each]], scratch)
     return why
 
 

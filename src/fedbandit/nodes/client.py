@@ -11,6 +11,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Clients, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Turns
+from fedbandit.kernels.sequence import raise_to
 from fedbandit.nodes.envelope import Envelope
 
 
@@ -41,12 +42,11 @@ class ClientNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
-        is_new = self._received[envelope.clients] < envelope.sequence
-        if not is_new.all():
-            envelope = envelope.only(np.flatnonzero(is_new))
+        if not raise_to(self._received, envelope.clients, int(envelope.sequence)):
+            envelope = envelope.only(np.flatnonzero(self._received[envelope.clients] < envelope.sequence))
             if not envelope.clients.size:
                 return []
-        self._received[envelope.clients] = envelope.sequence
+            self._received[envelope.clients] = envelope.sequence
         return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
 
     def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.interfaces import Server
+from fedbandit.kernels.sequence import advance
 from fedbandit.nodes.envelope import Envelope
 
 
@@ -27,9 +28,7 @@ class Seen:
 
     def admit(self, senders: Ints, sequence: Ints) -> Ints:
         """Return the places of the senders whose upload is new, and remember them."""
-        expected = self._up_to[senders] + 1
-        if (expected == sequence).all() and not self._early:
-            self._up_to[senders] = sequence
+        if not self._early and advance(self._up_to, senders, sequence):
             return np.arange(len(senders))
         pairs = zip(senders.tolist(), sequence.tolist(), strict=True)
         return np.flatnonzero([self._admit_one(sender, number) for sender, number in pairs])
@@ -73,5 +72,5 @@ class ServerNode:
         sealed = []
         for each in self.side.receive(self.state, envelope.clients, envelope.message):
             self._sent += 1
-            sealed.append(Envelope(each.clients, each.message, self.epoch, np.int64(self._sent)))
+            sealed.append(Envelope(each.clients, each.message, self.epoch, np.asarray(self._sent)))
         return sealed

@@ -12,6 +12,7 @@ PAIRS (u32 count, u32 flat positions, values), which an array declared sparse ta
 
 from __future__ import annotations
 
+import math
 import struct
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -81,19 +82,19 @@ def weigh(message: Message, transfers: int = 1) -> Weight:
     saved = 0
     for name, layout in message.layout().items():
         if layout is not Layout.HEADER:
-            value = np.asarray(getattr(message, name))
-            shapes.append((value.shape[skip:], value.dtype.itemsize))
+            value: Floats = getattr(message, name)
+            shapes.append((value.shape[skip:], value.itemsize))
             if layout is Layout.SPARSE:
                 saved += _saved_by_pairs(value, transfers) if skip else transfers * _saved_by_pairs(value, 1)
-    one = _dense_weight(type(message), tuple(shapes))
+    one = _dense_weight(message.kind, tuple(shapes))
     return Weight(transfers * one.scalars, transfers * one.bytes - saved)
 
 
 @lru_cache(maxsize=1024)
-def _dense_weight(cls: type[Message], shapes: tuple[tuple[tuple[int, ...], int], ...]) -> Weight:
-    layouts = list(cls.layout().values())
+def _dense_weight(kind: str, shapes: tuple[tuple[tuple[int, ...], int], ...]) -> Weight:
+    layouts = list(Message.known[kind].layout().values())
     arrays = [layout for layout in layouts if layout is not Layout.HEADER]
-    scalars, size = 0, 4 + len(cls.kind) + 8 * (len(layouts) - len(arrays))
+    scalars, size = 0, 4 + len(kind) + 8 * (len(layouts) - len(arrays))
     for layout, (shape, itemsize) in zip(arrays, shapes, strict=True):
         count = int(np.prod(shape, dtype=np.int64))
         scalars += count
@@ -122,7 +123,10 @@ def _pack(value: Floats, layout: Layout) -> bytes:
     data = body.tobytes()
     if layout is Layout.SPARSE and _saved_by_pairs(value, 1):
         places = np.flatnonzero(value).astype("<u4")
-        form, data = _PAIRS, struct.pack("<I", len(places)) + places.tobytes() + value.ravel()[places].tobytes()
+        form, data = (
+            _PAIRS,
+            struct.pack("<I", len(places)) + places.tobytes() + value.ravel()[places].tobytes(),
+        )
     head = struct.pack(f"<BBB{value.ndim}I", form, _DTYPES.index(value.dtype), value.ndim, *value.shape)
     return head + data
 
@@ -157,25 +161,21 @@ def _unpack(reader: _Reader, layout: Layout, name: str) -> Floats:
     if form not in allowed[layout] or code >= len(_DTYPES) or dimensions > 8:
         raise ProtocolError(f"field {name!r} has an unknown form, type or number of dimensions")
     shape = reader.unpack(f"<{dimensions}I")
-    dtype = _DTYPES[code]
-    count = 1
-    for each in shape:
-        count *= each
-    if count > _MOST_VALUES:
-        raise ProtocolError(f"field {name!r} claims {count} values: the limit is {_MOST_VALUES}")
-    value = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs}[form](reader, dtype, shape, count, name)
+    if math.prod(shape) > _MOST_VALUES:
+        raise ProtocolError(f"field {name!r} claims {math.prod(shape)} values: the limit is {_MOST_VALUES}")
+    value = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs}[form](reader, _DTYPES[code], shape)
     if not np.isfinite(value).all():
         raise ProtocolError(f"field {name!r} has values that are not finite")
-    return value.astype(dtype.newbyteorder("="), copy=False)
+    return value
 
 
-def _dense(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, name: str) -> Floats:  # noqa: ARG001
-    return reader.values(dtype, count).reshape(shape).copy()
+def _dense(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Floats:
+    return reader.values(dtype, math.prod(shape)).reshape(shape).copy()
 
 
-def _symmetric(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, name: str) -> Floats:  # noqa: ARG001
+def _symmetric(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Floats:
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ProtocolError(f"field {name!r} must be square in its last two axes, not {shape}")
+        raise ProtocolError(f"a symmetric matrix must be square, not of shape {shape}")
     rows, columns = np.triu_indices(shape[-1])
     packed = reader.values(dtype, _triangle(shape)).reshape(*shape[:-2], rows.size)
     value = np.empty(shape, dtype)
@@ -184,11 +184,11 @@ def _symmetric(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], co
     return value
 
 
-def _pairs(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, name: str) -> Floats:
+def _pairs(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Floats:
     (given,) = reader.unpack("<I")
     places = np.frombuffer(reader.take(4 * given), dtype="<u4")
-    if given and (int(places[-1]) >= count or (np.diff(places.astype(np.int64)) <= 0).any()):
-        raise ProtocolError(f"field {name!r} has positions out of order or out of range")
-    value = np.zeros(count, dtype)
+    if given and (int(places[-1]) >= math.prod(shape) or (np.diff(places.astype(np.int64)) <= 0).any()):
+        raise ProtocolError("index-value pairs are out of order or out of range")
+    value = np.zeros(math.prod(shape), dtype)
     value[places] = reader.values(dtype, given)
     return value.reshape(shape)

@@ -1,0 +1,158 @@
+"""The recorded world: a file of turns that fixes everything random, so that runs are reproducible to the arm.
+
+One `.npz` without pickles: `client` (T,); `arms` (T, K, d), or `context` (T, d) where the arms share one; `reward`
+(T, K) and perhaps `mean` (T, K); for duels `utility` (T, K) and `coin` (T,) in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.environment import Environment
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.parameters import parameter
+from fedbandit.core.turns import Duels, Outcomes, Rewards, Turns
+
+
+@dataclass(frozen=True)
+class Recorded(Environment, id="recorded", title="a file of turns (.npz): your own data, or an exact test case"):
+    """The turns of a file, in its order; the seed changes nothing about the world.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> name = folder.name + "/turns.npz"
+    >>> np.savez(name, client=np.array([0, 1]), arms=np.ones((2, 3, 4)), reward=np.zeros((2, 3)))
+    >>> Recorded(path=name).setting()
+    Setting(clients=2, arms=3, dimension=4, horizon=2)
+    >>> folder.cleanup()
+    """
+
+    path: str = parameter("", "the file of turns (.npz)")
+    _turns: Turns = field(init=False, repr=False, compare=False)
+    _arms: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Read the file and check every array."""
+        super().__post_init__()
+        block = read_turns(_load(self.path), self.path)
+        object.__setattr__(self, "_turns", block)
+        outcomes: Any = block.outcomes
+        table = outcomes.utility if isinstance(outcomes, Duels) else outcomes.payoff
+        object.__setattr__(self, "_arms", table.shape[1])
+
+    def setting(self) -> Setting:
+        """Return the sizes of the file."""
+        block = self._turns
+        return Setting(int(block.client.max()) + 1, self._arms, block.features.shape[-1], horizon=len(block))
+
+    def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:  # noqa: ARG002
+        """Yield the file's first `count` turns."""
+        if count > len(self._turns):
+            raise InvalidInput(f"turns={count}, but {self.path} has {len(self._turns)}: ask for no more than that")
+        for first in range(0, count, block):
+            yield self._turns.take(slice(first, min(first + block, count)))
+
+
+def _load(path: str) -> dict[str, np.ndarray[Any, Any]]:
+    if not Path(path).is_file():
+        raise InvalidInput(f"no recorded file at {path!r}: give the path of an .npz file of turns")
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            if not hasattr(arrays, "files"):
+                raise InvalidInput(f"{path} is a single array, not an .npz: save named arrays with numpy.savez")
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, EOFError, ValueError, BadZipFile) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(
+            f"{path} is not a readable .npz of plain arrays ({error}): write it again with numpy.savez"
+        ) from None
+
+
+def read_turns(arrays: Mapping[str, np.ndarray[Any, Any]], source: str = "the file") -> Turns:
+    """Check the arrays of a recorded file and return them as one block of turns."""
+    client = _clients(arrays, source)
+    turns = len(client)
+    duels = "utility" in arrays
+    table = _numbers(arrays, "utility" if duels else "reward", (turns, None), source)
+    arms = table.shape[1]
+    if "context" in arrays:
+        features = _numbers(arrays, "context", (turns, None), source)
+    else:
+        features = _numbers(arrays, "arms", (turns, arms, None), source)
+    outcomes: Outcomes
+    if duels:
+        coin = _numbers(arrays, "coin", (turns,), source)
+        _refuse((coin < 0) | (coin >= 1), coin, "coin", "coins lie in [0, 1)")
+        outcomes = Duels(table, coin)
+    else:
+        mean = _numbers(arrays, "mean", (turns, arms), source) if "mean" in arrays else None
+        outcomes = Rewards(table, mean)
+    return Turns(client, features, outcomes)
+
+
+def _clients(arrays: Mapping[str, np.ndarray[Any, Any]], source: str) -> Ints:
+    client = _array(arrays, "client", (None,), source)
+    if not len(client):
+        raise InvalidInput(f"client in {source} is empty: a recorded file needs at least one turn")
+    if client.dtype.kind not in "iu":
+        raise InvalidInput(f"client must hold whole numbers, not {client.dtype}: store it as integers")
+    client = client.astype(np.int64)
+    _refuse(client < 0, client, "client", "clients are numbered from 0")
+    if int(client.max()) >= len(client):
+        place = int(client.argmax())
+        raise InvalidInput(
+            f"client[{place}] is {client[place]}, but with {len(client)} turns not every client below it can "
+            "appear: number the clients 0 to N-1"
+        )
+    present = np.bincount(client) > 0
+    if not present.all():
+        absent = int(np.argmin(present))
+        raise InvalidInput(f"client never names {absent} although it names {client.max()}: number clients 0 to N-1")
+    return client
+
+
+def _numbers(
+    arrays: Mapping[str, np.ndarray[Any, Any]], name: str, shape: tuple[int | None, ...], source: str
+) -> Floats:
+    array = _array(arrays, name, shape, source)
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(f"{name} must hold numbers, not {array.dtype}: store it as floats")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    _refuse(~np.isfinite(array), array, name, "every value must be finite")
+    return array
+
+
+def _array(
+    arrays: Mapping[str, np.ndarray[Any, Any]], name: str, shape: tuple[int | None, ...], source: str
+) -> np.ndarray[Any, Any]:
+    if name not in arrays:
+        raise InvalidInput(f"{source} has no array {name!r} (it has {', '.join(sorted(arrays)) or 'none'}): add it")
+    array = arrays[name]
+    fits = array.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits or 0 in array.shape[1:]:
+        wanted = (
+            "("
+            + ", ".join("n" if each is None else str(each) for each in shape)
+            + ("," if len(shape) == 1 else "")
+            + ")"
+        )
+        raise InvalidInput(f"{name} has shape {array.shape}, but {wanted} with n at least 1 is needed: reshape it")
+    return array
+
+
+def _refuse(bad: np.ndarray[Any, Any], array: np.ndarray[Any, Any], name: str, why: str) -> None:
+    if bad.any():
+        place = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        index = ", ".join(str(int(each)) for each in place)
+        raise InvalidInput(f"{name}[{index}] is {array[place]}: {why}")
