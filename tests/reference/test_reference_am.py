@@ -101,3 +101,6 @@ def test_it_beats_chance_and_finds_the_shared_part():
     assert turn_regret(world, run["arm"]).sum() < 0.7 * chance
     spread = np.linalg.norm(run["theta_g"] - run["theta_g"].mean(axis=0), axis=1)
     assert spread.max() < 0.2
+    for i in range(4):  # what is kept of the local part explains itself by the local estimate
+        np.testing.assert_allclose(run["b_l"][i], run["V_l"][i] @ run["theta_l"][i], atol=1.5)
+        assert np.linalg.norm(run["b_l"][i]) > 3

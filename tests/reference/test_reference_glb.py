@@ -148,6 +148,33 @@ def test_the_first_width_of_lemma_two_by_hand(world):
     assert np.isclose(run["widths"][0], np.sqrt(beta + 2 / low))
 
 
+def test_two_local_newton_steps_by_hand():
+    world = glm_rounds(seed=9, rounds=2, clients=1, arms=1, dimension=2)
+    (x, w), (y, _) = world["arms"][:, 0], world["reward"][:, 0]
+    run = n_ons_glm(world, radius=5.0)
+    low = Setting(radius=5.0).low
+    matrix = 2.0 / low * np.eye(2) + np.outer(x, x)
+    theta = -np.linalg.solve(matrix, x * (0.5 - y)) / low
+    assert np.linalg.norm(theta) < 5.0  # no projection
+    # The first prediction is 0, the second w.theta: b and |z|^2 hold that alone.
+    np.testing.assert_allclose(run["b"][0], w * (w @ theta), atol=1e-12)
+    np.testing.assert_allclose(run["z2"][0], (w @ theta) ** 2, atol=1e-12)
+
+
+def test_the_first_global_newton_step_of_variant_three_by_hand():
+    world = glm_rounds(seed=9, rounds=3, clients=2, arms=1, dimension=2)
+    run = fedglb_ucb_3(world, rounds_of_update=1, radius=2.0)
+    x, y, low = world["arms"][:, 0], world["reward"][:, 0], Setting(radius=2.0).low
+    gradient = x.T @ (0.5 - y)
+    slack = 0.25**2 * 2.0**2 + 0.5**2
+    gamma = 0.5 * min(1 / (4 * 2.0 * np.sqrt(slack)), low / (slack * 6))
+    matrix = 2.0 * np.eye(2) + np.outer(gradient, gradient)
+    expected = project(-np.linalg.solve(matrix, gradient) / gamma, matrix, 2.0)
+    np.testing.assert_allclose(run["models"], [expected], atol=1e-12)
+    np.testing.assert_allclose(run["V"][1], 2.0 * np.eye(2) + x.T @ x, atol=1e-12)
+    assert not run["b"].any()  # predictions of theta_0 = 0
+
+
 def test_without_communication_nothing_is_sent(world):
     assert n_ons_glm(world)["messages"][-1] == 0
     assert n_ucb_glm(world)["messages"][-1] == 0

@@ -106,6 +106,24 @@ def test_sync_exchanges_with_the_whole_roster_and_conserves(world, threshold):
         assert np.array_equal(run["arm"], pooled_linucb(world)["arm"])
 
 
+def test_sync_counts_the_turns_since_the_last_synchronisation_by_hand():
+    turns = 60
+    world = {
+        "client": np.zeros(turns, dtype=int),
+        "arms": np.ones((turns, 1, 1)),
+        "reward": np.ones((turns, 1)),
+    }
+    run = sync_linucb(world, sync_threshold=1.0, ridge=1.0)
+    expected, shared = [], 0
+    for turn in range(turns):
+        since = turn + 1 - shared
+        if since * np.log((1 + shared + since) / (1 + shared)) > 1.0:
+            expected.append(turn)
+            shared = turn + 1
+    assert run["sync_turns"] == expected
+    assert len(expected) > 3
+
+
 def test_sharing_beats_being_alone():
     world = linear_turns(seed=5, turns=600, clients=20, arms=10, dimension=5)
     alone = turn_regret(world, local_linucb(world)["arm"]).sum()
