@@ -380,7 +380,8 @@ def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, **setting):
             server_z2 = server_z2 + server_theta @ fresh @ server_theta
             server_newton = server_newton + total @ np.linalg.inv(server_matrix) @ total
             server_theta = newton_step(server_theta, server_matrix, total, gamma, radius)
-            # Line 15. Reading: the sum in B_P runs over the global updates, then over the client's own steps
+            # Line 15.
+            # Reading: the sum in B_P runs over the global updates, then over the client's own steps
             # since the last of them (its older local steps drop out, as in the paper's F_1 ... F_P).
             for j in range(clients):
                 matrix[j], known[j], b[j], theta[j] = server_matrix, server_known, server_b, server_theta
