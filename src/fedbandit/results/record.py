@@ -16,6 +16,7 @@ from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
+TOTALS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
 CURVES = ("turn", "regret", "reward", "messages", "scalars", "bytes")
 
 
@@ -54,8 +55,9 @@ class Record:
         """Write the record so that a reader sees all of it or nothing."""
         part = path.with_suffix(f".{os.getpid()}.part")
         about = json.dumps({"clients": self.clients, "totals": self.totals})
+        arrays: dict[str, Any] = {"about": np.array(about), **self.curves}
         with part.open("wb") as file:
-            np.savez_compressed(file, about=np.array(about), **self.curves)
+            np.savez_compressed(file, **arrays)
         part.replace(path)
 
     @classmethod

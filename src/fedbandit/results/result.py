@@ -44,7 +44,9 @@ class Result:
     def of(cls, trace: Trace, seconds: float, **about: Any) -> Result:
         """Make the result of a trace."""
         ledger = trace.ledger
-        sums = {name: np.cumsum(getattr(trace, name)) for name in ("regret", "reward", "messages", "scalars", "bytes")}
+        sums: dict[str, Any] = {
+            name: np.cumsum(getattr(trace, name)) for name in ("regret", "reward", "messages", "scalars", "bytes")
+        }
         return cls(
             uploads=ledger.uploads, downloads=ledger.downloads, rounds=trace.rounds, seconds=seconds,
             client=trace.client, choice=trace.choice, **sums, **about,
@@ -103,7 +105,7 @@ class Result:
         """Write one row a turn as CSV: reward and regret of the turn, communication cumulative over the run."""
         duel = self.choice.ndim == 2
         head = "turn,client,arm,rival,regret" if duel else "turn,client,arm,reward,regret"
-        columns = [np.arange(self.turns), self.client]
+        columns: list[Any] = [np.arange(self.turns), self.client]
         columns += [self.choice[:, 0], self.choice[:, 1]] if duel else [self.choice, _each(self.reward)]
         columns += [_each(self.regret), self.messages, self.scalars, self.bytes]
         with Path(path).open("w", newline="\n") as file:
