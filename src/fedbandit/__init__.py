@@ -12,6 +12,7 @@ from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
 from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.nodes.by_hand import Client, Server
 from fedbandit.results.reproduce import reproduce
 from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named as algorithm
@@ -22,12 +23,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Algorithm",
+    "Client",
     "Environment",
     "Experiment",
     "FedbanditError",
     "InvalidInput",
     "ProtocolError",
     "Result",
+    "Server",
     "Setting",
     "algorithm",
     "algorithms",

@@ -61,9 +61,13 @@ def grid(label: str = "", **values: Sequence[Any]) -> tuple[Point, ...]:
     points = []
     for combination in product(*values.values()):
         named = dict(zip(values, combination, strict=True))
-        text = label.format(**named) if label else ", ".join(f"{value:g}" for value in combination)
+        text = label.format(**named) if label else ", ".join(map(_short, combination))
         points.append(Point(parameters=named, label=text))
     return tuple(points)
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def along(points: Sequence[Point], **world: Sequence[Any]) -> tuple[Point, ...]:

@@ -71,7 +71,8 @@ def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canva
         name = "reward" if np.isnan(results[0].regret[-1]) else "regret"
         for colour, result in zip(COLOURS * len(results), results, strict=False):
             at = np.unique(np.linspace(0, result.turns - 1, min(result.turns, 1000)).astype(np.int64))
-            label = result.algorithm + (f", seed {result.seed}" if len(results) > 1 else "")
+            repeated = sum(other.algorithm == result.algorithm for other in results) > 1
+            label = result.algorithm + (f", seed {result.seed}" if repeated else "")
             left.plot(at + 1, getattr(result, name)[at], color=colour, label=label)
             right.plot(at + 1, result.messages[at], color=colour, label=label)
         left.set_ylabel(AXES[name])

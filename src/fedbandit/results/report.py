@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def write_report(
     page = templates.get_template("report.html").render(
         experiment=experiment,
         table=table,
-        columns=[name for name in COLUMNS if _is_known(table, name)],
+        columns=known_columns(table),
         verdicts=verdicts,
         drawings=drawings,
         version=fedbandit.__version__,
@@ -56,8 +57,9 @@ def measured(value: Measured) -> str:
     return f"{shown} ± {error}"
 
 
-def _is_known(table: Table, name: str) -> bool:
-    return any(row.measured[name].mean == row.measured[name].mean for row in table.rows)
+def known_columns(table: Table) -> list[str]:
+    """Return the quantities that at least one row knows."""
+    return [name for name in COLUMNS if any(not math.isnan(row.measured[name].mean) for row in table.rows)]
 
 
 def _inline(path: Path) -> str:
