@@ -15,11 +15,11 @@ from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, run
 
 TURNS = 30_000
-CAST = (
-    ("every client alone", "local-linucb", {}),
-    ("federated, events per client", "async-linucb", {"upload_threshold": 1.2, "download_threshold": 5.0}),
-    ("federated, events for all", "sync-linucb", {"sync_threshold": 10.0}),
-    ("raw data pooled (no privacy)", "pooled-linucb", {}),
+CAST: tuple[tuple[str, str, dict[str, float]], ...] = (
+    ("alone", "local-linucb", {}),
+    ("federated", "async-linucb", {"upload_threshold": 1.2, "download_threshold": 5.0}),
+    ("federated", "sync-linucb", {"sync_threshold": 10.0}),
+    ("pooled", "pooled-linucb", {}),
 )
 
 
@@ -31,8 +31,9 @@ def demo(
         raise InvalidInput(f"--figure {figure}: there is no folder {figure.parent}: make it first")
     world = Linear(clients=1000, arms=25, dimension=25)
     out.print(
-        f"A thousand clients take {TURNS:,} turns in all, about {TURNS // 1000} each. At each turn one client chooses\n"
-        "among 25 arms of 25 features. Alone, 30 turns teach little; what do they gain by sharing statistics?\n"
+        f"A thousand clients take {TURNS:,} turns, about {TURNS // 1000} each. At each turn one of them chooses among "
+        "25 arms of 25 features. Alone, 30 turns teach little: what is gained by sharing statistics (federated), "
+        "and what is lost against sending all raw data to one place (pooled)?\n"
     )
     results = []
     with Bar("running (the first time, kernels are compiled)") as bar:
@@ -49,9 +50,9 @@ def demo(
 
 def _show(results: list[Result]) -> None:
     table = Table()
-    table.add_column("how they learn")
+    table.add_column("clients learn")
     table.add_column("algorithm")
-    for name in ("regret", "messages", "megabytes", "raw data leave?", "seconds"):
+    for name in ("regret", "messages", "MB", "raw data sent", "seconds"):
         table.add_column(name, justify="right")
     for (how, name, _), result in zip(CAST, results, strict=True):
         leaves = "yes" if name.startswith("pooled") else "no"

@@ -79,7 +79,9 @@ def _series(data: dict[str, Any]) -> Series:
     if "algorithm" not in data:
         raise InvalidInput("a [[series]] has no algorithm: name one of `fedbandit list`")
     shared = _mapping(data, "set")
-    swept = {name: value if isinstance(value, list) else [value] for name, value in _mapping(data, "grid").items()}
+    swept: dict[str, Any] = {
+        name: value if isinstance(value, list) else [value] for name, value in _mapping(data, "grid").items()
+    }
     points = [
         replace(point, parameters={**shared, **point.parameters}) for point in (grid(**swept) if swept else (Point(),))
     ]
@@ -97,9 +99,8 @@ def _figure(data: dict[str, Any]) -> Figure:
         raise unknown("kind of figure", kind, KINDS)
     known = {each.name for each in fields(KINDS[kind])}
     _only(data, {"kind", *known})
-    values = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name != "kind"
-    }
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    values.pop("kind", None)
     return KINDS[kind](**values)
 
 
