@@ -50,9 +50,9 @@ def demo(
 
 def _show(results: list[Result]) -> None:
     table = Table()
-    table.add_column("clients learn")
-    table.add_column("algorithm")
-    for name in ("regret", "messages", "MB", "raw data sent", "seconds"):
+    table.add_column("learning")
+    table.add_column("algorithm", no_wrap=True)
+    for name in ("regret", "messages", "MB", "raw data?", "seconds"):
         table.add_column(name, justify="right")
     for (how, name, _), result in zip(CAST, results, strict=True):
         leaves = "yes" if name.startswith("pooled") else "no"
