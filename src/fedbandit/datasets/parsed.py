@@ -59,7 +59,8 @@ def entry_path(release: Release) -> Path:
 
 def _read(entry: Path) -> Arrays | None:
     try:
-        with np.load(entry, allow_pickle=False) as archive:
+        # Opened here, not by NumPy, which forgets to close what turns out to be no archive.
+        with entry.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
         return None
