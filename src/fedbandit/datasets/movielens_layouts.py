@@ -46,7 +46,11 @@ def _describe(
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a release keeps what, and how its lines are laid out."""
+    """Where a release keeps what, and how its lines are laid out.
+
+    >>> LAYOUTS["1m"].ratings_file, LAYOUTS["1m"].ratings_separator
+    ('ratings.dat', b'::')
+    """
 
     description: Description
     ratings_file: str

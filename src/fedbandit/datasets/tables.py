@@ -20,8 +20,7 @@ from fedbandit.datasets.release import Release
 Encoding = Literal["utf-8", "iso-8859-1"]
 Number = TypeVar("Number", np.int64, np.float64)
 
-# Blocks bound the memory that parsing needs beside the result; one covers every set but MovieLens 20M and
-# 25M.
+# Blocks bound the memory that parsing needs beside the result; one does for all sets but MovieLens 20M, 25M.
 BLOCK_BYTES = 1 << 27
 WHOLE = re.compile(rb"\s*[+-]?[0-9]+\s*")
 DECIMAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
