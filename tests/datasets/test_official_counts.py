@@ -158,9 +158,7 @@ def test_medical_mnist(official: Path) -> None:
     assert data.images.shape == (12_000, 64, 64)
     assert np.bincount(data.labels).tolist() == [2_036, 1_823, 2_036, 2_035, 2_035, 2_035]
     assert data.missing[0] == "12,000 of the 58,954 images of the release are here"
-    assert [name.split("/")[0] for name in data.filenames] == [
-        data.class_names[label] for label in data.labels
-    ]
+    assert [name.split("/")[0] for name in data.filenames] == [data.class_names[label] for label in data.labels]
 
 
 def test_covertype(official: Path) -> None:

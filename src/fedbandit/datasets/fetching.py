@@ -44,9 +44,7 @@ def fetch(
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(
-            f"folder {target} cannot be made ({error.strerror}): give another folder"
-        ) from error
+        raise InvalidInput(f"folder {target} cannot be made ({error.strerror}): give another folder") from error
     return tuple(download(item, target, name, progress) for item in description.downloads)
 
 

@@ -34,9 +34,7 @@ def _describe(
         publisher="GroupLens Research, University of Minnesota",
         terms=TERMS,
         page=f"https://grouplens.org/datasets/movielens/{release}/",
-        downloads=(
-            Download(f"https://files.grouplens.org/datasets/movielens/ml-{release}.zip", checksum, size),
-        ),
+        downloads=(Download(f"https://files.grouplens.org/datasets/movielens/ml-{release}.zip", checksum, size),),
         files=files,
         anchors=files[:1],
         homes=(f"ml-{release}",),

@@ -182,9 +182,7 @@ class Release:
 
     def has(self, name: str) -> bool:
         """Whether the file is here, packed or not, or a folder of that name."""
-        return self._find(name) is not None or any(
-            name in PurePosixPath(path).parts[:-1] for path in self.paths
-        )
+        return self._find(name) is not None or any(name in PurePosixPath(path).parts[:-1] for path in self.paths)
 
     def read(self, name: str) -> bytes:
         """Return the file's bytes, unpacked."""

@@ -47,9 +47,7 @@ again with `fedbandit data fetch toy`
     header: tuple[str, ...] = ()
 
     @classmethod
-    def open(
-        cls, release: Release, file: str, separator: bytes = b"\t", header: tuple[str, ...] = ()
-    ) -> Table:
+    def open(cls, release: Release, file: str, separator: bytes = b"\t", header: tuple[str, ...] = ()) -> Table:
         """Read a file of a release; `header` has the names that its first line must begin with, if any."""
         text = release.read(file)
         if not header:
@@ -200,9 +198,7 @@ def optional_integers(release: Release, file: str, header: tuple[str, ...]) -> I
     return Table.open(release, file, header=header).integers(len(header))
 
 
-def optional_names(
-    release: Release, file: str, header: tuple[str, ...], encoding: Encoding
-) -> tuple[Ints, Strings]:
+def optional_names(release: Release, file: str, header: tuple[str, ...], encoding: Encoding) -> tuple[Ints, Strings]:
     """Return (ids, names) of a file of names, none where the release lacks it.
 
     >>> from tempfile import TemporaryDirectory
