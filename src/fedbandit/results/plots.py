@@ -25,6 +25,7 @@ AXES = {
     "bytes": "bytes sent",
     "rounds": "communication rounds",
     "regret": "cumulative regret",
+    "later_regret": "regret without each client's first turn",
     "reward": "cumulative reward",
 }
 STYLE: dict[Any, Any] = {
