@@ -55,7 +55,7 @@ def simulate(
 
     `progress` is called with the number of turns done, after each block of turns.
     """
-    setting = _setting(algorithm, environment.setting(), turns)
+    setting = _setting(algorithm, environment, turns, seed)
     sides = algorithm.build(setting)
     trace = Trace.empty(turns)
     nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
@@ -103,13 +103,16 @@ def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
             seen.add(client)
 
 
-def _setting(algorithm: Algorithm, size: Setting, turns: int) -> Setting:
+def _setting(algorithm: Algorithm, environment: Environment, turns: int, seed: int) -> Setting:
     if not isinstance(turns, int | np.integer) or turns < 1:
         raise InvalidInput(f"turns must be a whole number of at least 1, not {turns!r}: give how many turns to run")
+    size = environment.setting()
     if not algorithm.acts_in_rounds:
         return Setting(size.clients, size.arms, size.dimension, turns)
     if turns % size.clients:
         last = turns - turns % size.clients
+        for start, block in enumerate(environment.turns(last, seed, size.clients)):
+            check_rounds(block, size.clients, start * size.clients)  # the first turn at fault may lie before
         raise InvalidInput(
             f"the last round, from turn {last} on, is incomplete: {algorithm.id} acts in rounds of "
             f"{size.clients} clients, so give a multiple of {size.clients} turns, not {turns}"
