@@ -6,6 +6,7 @@ One `.npz` without pickles: `client` (T,); `arms` (T, K, d), or `context` (T, d)
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,11 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
         """Return the sizes of the file."""
         block = self._turns
         return Setting(int(block.client.max()) + 1, self._arms, block.features.shape[-1], horizon=len(block))
+
+    def fingerprint(self) -> str:
+        """Return a digest of the file: another file of the same name is another world."""
+        with Path(self.path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:  # noqa: ARG002
         """Yield the file's first `count` turns."""

@@ -12,12 +12,12 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.experiments.experiment import Cell
+from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
-TOTALS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
-CURVES = ("turn", "regret", "reward", "messages", "scalars", "bytes")
+TOTALS = tuple(name for name in QUANTITIES if name != "later_regret")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Record:
         """Take what is worth keeping from a result."""
         last = result.turns - 1
         at = np.unique(np.linspace(0, last, min(result.turns, CHECKPOINTS)).round().astype(np.int64))
-        curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES[1:]}
+        curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES}
         summary = result.summary()
         totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
         totals["later_regret"] = totals["regret"] - _first_turns(result)
@@ -54,7 +54,7 @@ class Record:
         try:
             with np.load(path, allow_pickle=False) as data:
                 about: dict[str, Any] = json.loads(str(data["about"]))
-                return cls(about["clients"], about["totals"], {name: data[name] for name in CURVES})
+                return cls(about["clients"], about["totals"], {name: data[name] for name in ("turn", *CURVES)})
         except (OSError, EOFError, ValueError, KeyError):
             return None
 
