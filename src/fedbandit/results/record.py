@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.npz import read_npz
 from fedbandit.experiments.experiment import Cell
 from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.results.result import Result
@@ -52,17 +54,18 @@ class Record:
     def load(cls, path: Path) -> Record | None:
         """Read a record, or return None where there is none that can be read: it will be made again."""
         try:
-            with np.load(path, allow_pickle=False) as data:
-                about: dict[str, Any] = json.loads(str(data["about"]))
-                return cls(about["clients"], about["totals"], {name: data[name] for name in ("turn", *CURVES)})
-        except (OSError, EOFError, ValueError, KeyError):
+            data = read_npz(path)
+            about: dict[str, Any] = json.loads(str(data["about"]))
+            totals = {name: float(about["totals"][name]) for name in QUANTITIES}
+            return cls(int(about["clients"]), totals, {name: data[name] for name in ("turn", *CURVES)})
+        except (InvalidInput, ValueError, KeyError, TypeError):
             return None
 
 
 def _first_turns(result: Result) -> float:
     """Return the regret of each client's first turn, when it may know nothing yet."""
     first = np.unique(result.client, return_index=True)[1]
-    return float(np.diff(result.regret, prepend=0.0)[first].sum())
+    return float(result.turn_regret[first].sum())
 
 
 def run_cell(cell: Cell, folder: Path) -> tuple[Cell, Record]:
