@@ -83,21 +83,21 @@ def play(page: Path) -> Iterator[Shown]:
     """Run a page from top to bottom in the current folder; yield every output that it shows."""
     lines = page.read_text(encoding="utf-8").split("\n")
     module = ModuleType(f"page_{page.stem.replace('-', '_')}")
+    sys.modules[module.__name__] = module  # where dataclasses look up the types of their fields
     found = list(blocks(lines))
-    with mock.patch.dict(sys.modules, {module.__name__: module}):
-        for block, following in zip(found, [*found[1:], None], strict=True):
-            if block.language == "python":
-                printed = _run_python(block, module, page)
-                is_next = following is not None and not "".join(lines[block.after + 1 : following.first - 1]).strip()
-                if is_next and following.language == "text":
-                    yield Shown("the block above", following.first, following.after, following.text, printed)
-                else:
-                    assert not printed, f"{page.name}:{block.first} prints something that the page does not show"
-            elif block.language == "toml":
-                Path(block.title).write_text(block.text + "\n", encoding="utf-8")
-                read_experiment(Path(block.title))
-            elif block.language == "console":
-                yield from _run_commands(block)
+    for block, following in zip(found, [*found[1:], None], strict=True):
+        if block.language == "python":
+            printed = _run_python(block, module, page)
+            is_next = following is not None and not "".join(lines[block.after + 1 : following.first - 1]).strip()
+            if is_next and following.language == "text":
+                yield Shown("the block above", following.first, following.after, following.text, printed)
+            else:
+                assert not printed, f"{page.name}:{block.first} prints something that the page does not show"
+        elif block.language == "toml":
+            Path(block.title).write_text(block.text + "\n", encoding="utf-8")
+            read_experiment(Path(block.title))
+        elif block.language == "console":
+            yield from _run_commands(block)
 
 
 def _run_python(block: Block, module: ModuleType, page: Path) -> str:
