@@ -20,7 +20,7 @@ from unittest import mock
 
 import pytest
 
-from fedbandit.cli import main, screen
+from fedbandit.cli import demo, main, screen
 from fedbandit.cli.main import app
 from fedbandit.core.algorithm import algorithms
 from fedbandit.core.environment import environments
@@ -106,6 +106,9 @@ def _run_python(block: Block, module: ModuleType, page: Path) -> str:
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(compile(block.text, f"{page.name}:{block.first}", "exec"), module.__dict__)
+        if block.title.startswith("test_"):
+            for name in re.findall(r"^def (test_\w+)", block.text, re.MULTILINE):
+                vars(module)[name]()
     return printed.getvalue().rstrip()
 
 
@@ -130,12 +133,13 @@ def _output(command: str) -> str:
     if program != "fedbandit":
         assert program in SHELL, f"a page may call fedbandit and {SHELL}, not {program}"
         return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout.rstrip()
-    printed = io.StringIO()
+    printed, code = io.StringIO(), None
     with redirect_stdout(printed), redirect_stderr(printed), mock.patch.object(sys, "argv", [program, *arguments]):
         try:
             main()
         except SystemExit as left:
-            assert not left.code or "fedbandit: " in printed.getvalue(), printed.getvalue()
+            code = left.code
+    assert not code or "fedbandit: " in printed.getvalue(), printed.getvalue()
     lines = [line.rstrip() for line in printed.getvalue().replace(f"{Path.cwd()}/", "").split("\n")]
     lines = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
     return "\n".join(lines[-int(last) - 1 :] if last else lines).rstrip()
@@ -155,6 +159,7 @@ def one_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Message, "known", dict(Message.known))
     monkeypatch.setattr(screen.out, "width", WIDTH)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(demo, "TURNS", 3_000)  # shows the same in a tenth of the time
     monkeypatch.chdir(tmp_path)
 
 
@@ -197,6 +202,7 @@ def refresh(page: Path) -> None:
 
 if __name__ == "__main__":
     screen.out.width = WIDTH
+    os.cpu_count = lambda: 1
     for each in PAGES:
         if not sys.argv[1:] or each.stem in sys.argv[1:]:
             refresh(each)
