@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from fedbandit.cli.files import check_drawing, check_file
 from fedbandit.cli.screen import Bar, err, out
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
@@ -23,8 +24,10 @@ MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloa
 
 def run(
     algorithm: Annotated[str, typer.Argument(help="An algorithm of `fedbandit list`.")],
-    environment: Annotated[str, typer.Option(help="An environment of `fedbandit list`.")] = "linear",
-    recorded: Annotated[str, typer.Option(help="Run on the turns of this .npz file instead.")] = "",
+    environment: Annotated[
+        str | None, typer.Option(help="An environment of `fedbandit list`; default: linear.")
+    ] = None,
+    recorded: Annotated[str | None, typer.Option(help="Run on the turns of this .npz file instead.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
     world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
     turns: Annotated[int | None, typer.Option(help="How many turns; default: the environment's own length.")] = None,
@@ -78,12 +81,13 @@ def assignments(option: str, texts: list[str] | None) -> dict[str, str]:
     return pairs
 
 
-def _environment(name: str, recorded: str, values: dict[str, str]) -> Environment:
-    if recorded:
-        if values:
-            raise InvalidInput("--world has no meaning with --recorded: the file holds the whole world")
-        return environment_named("recorded", path=recorded)
-    return environment_named(name, **values)
+def _environment(name: str | None, recorded: str | None, values: dict[str, str]) -> Environment:
+    if recorded is None:
+        return environment_named(name or "linear", **values)
+    if values or name:
+        option = "--world" if values else "--environment"
+        raise InvalidInput(f"{option} has no meaning with --recorded: the file holds the whole world")
+    return environment_named("recorded", path=recorded)
 
 
 def _check_numbers(seed: int, seeds: int, jobs: int) -> None:
@@ -96,15 +100,16 @@ def _check_numbers(seed: int, seeds: int, jobs: int) -> None:
 
 
 def _check_outputs(trace: Path | None, figure: Path | None, save: Path | None, seeds: int) -> None:
+    taken: dict[Path, str] = {}
     for option, path in (("--trace", trace), ("--figure", figure), ("--save", save)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInput(f"{option} {path}: there is no folder {path.parent}: make it first")
-        if path is not None and path.is_dir():
-            raise InvalidInput(f"{option} {path} is a folder: give the name of a file")
-        if path is not None and seeds > 1 and option != "--figure":
+        if path is None:
+            continue
+        (check_drawing if option == "--figure" else check_file)(option, path)
+        if seeds > 1 and option != "--figure":
             raise InvalidInput(f"{option} takes one run, but --seeds is {seeds}: run one seed at a time")
-    if figure is not None and figure.suffix not in {".png", ".svg", ".pdf"}:
-        raise InvalidInput(f"--figure {figure} has no known ending: use .png, .svg or .pdf")
+        if path.absolute() in taken:
+            raise InvalidInput(f"{taken[path.absolute()]} and {option} are both {path}: give each a file of its own")
+        taken[path.absolute()] = option
 
 
 def _write(results: list[Result], trace: Path | None, figure: Path | None, save: Path | None) -> None:
