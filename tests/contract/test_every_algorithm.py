@@ -15,30 +15,29 @@ from samples.runs import assert_same_trace
 from samples.worlds import arrays_for, recorded, step_by_hand
 
 
-def test_it_says_what_it_is(kind):
-    assert kind.id
-    assert kind.title
-    assert kind.paper
-    assert kind.__doc__
-    assert dataclasses.is_dataclass(kind)
+def test_it_says_what_it_is(declared):
+    assert declared.id
+    assert declared.title
+    assert declared.__doc__
+    assert dataclasses.is_dataclass(declared)
 
 
-def test_every_parameter_has_a_meaning_and_a_good_default(kind):
-    kind()
-    for each in kind.describe():
+def test_every_parameter_has_a_meaning_and_a_good_default(declared):
+    declared()
+    for each in declared.describe():
         assert each.meaning, f"{each.name} does not say what it means"
         assert each.name.isidentifier()
         assert each.name == each.name.lower()
-    declared = {each.name for each in kind.describe()}
-    assert {each.name for each in dataclasses.fields(kind)} == declared, "every field is a declared parameter"
+    names = {each.name for each in declared.describe()}
+    assert {each.name for each in dataclasses.fields(declared)} == names, "every field is a declared parameter"
 
 
-def test_its_parameters_survive_their_own_values(kind):
-    assert kind.from_values(kind().values()) == kind()
+def test_its_parameters_survive_their_own_values(declared):
+    assert declared.from_values(declared().values()) == declared()
 
 
-def test_every_limit_of_every_parameter_is_enforced(kind):
-    for each in dataclasses.fields(kind):
+def test_every_limit_of_every_parameter_is_enforced(declared):
+    for each in dataclasses.fields(declared):
         limits = each.metadata["limits"]
         wrong = [] if isinstance(each.default, str | bool) else [math.nan]
         wrong += [value for value in (limits.above, limits.below) if value is not None]
@@ -47,7 +46,7 @@ def test_every_limit_of_every_parameter_is_enforced(kind):
         wrong += ["no such choice"] if limits.choices else []
         for value in wrong:
             with pytest.raises(InvalidInput) as error:
-                kind(**{each.name: value})
+                declared(**{each.name: value})
             assert each.name in str(error.value)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 import fedbandit as fb
+from fedbandit.core.interfaces import Cadence
 from fedbandit.nodes.ledger import Ledger
 from reference.recorded import dueling_rounds, glm_rounds, lasso_rounds, linear_turns
 
@@ -42,12 +43,12 @@ def step_by_hand(arrays, algorithm, seed=0, **parameters):
     kind = type(algorithm) if isinstance(algorithm, fb.Algorithm) else fb.algorithms[algorithm]
     order = arrays["client"]
     clients, features = int(order.max()) + 1, features_of(arrays)
-    together = clients if kind.acts_in_rounds else 1
     payoff = arrays["utility"] if kind.duels else arrays["reward"]
     sizes = {"clients": clients, "arms": payoff.shape[1], "dimension": features.shape[-1]}
-    sizes["horizon"] = len(order) // together
+    sizes["horizon"] = len(order) // clients if kind.acts_in_rounds else len(order)
     sites = [fb.Client(algorithm, number=each, seed=seed, **sizes, **parameters) for each in range(clients)]
     server = fb.Server(algorithm, **sizes, **parameters)
+    together = clients if sites[0].node.side.cadence is Cadence.ROUND else 1
     ledger, choices, counted = Ledger(), [None] * len(order), []
     for start in range(0, len(order), together):
         turns = sorted(range(start, start + together), key=lambda turn: order[turn])
