@@ -35,7 +35,7 @@ def demo(
         "and what is lost against sending all raw data to one place (pooled)?\n"
     )
     results = []
-    with Bar("running (the first time, kernels are compiled)") as bar:
+    with Bar("running") as bar:
         for place, (_, name, parameters) in enumerate(CAST):
             bar.show(place, len(CAST))
             results.append(run(algorithm_named(name, **parameters), world, turns=TURNS))

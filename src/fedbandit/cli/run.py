@@ -19,6 +19,7 @@ from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named
 from fedbandit.results.run import run as run_one
 
+SHORT = ("regret", "reward", "messages", "scalars", "seconds")  # what fits beside each other
 MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
 
 
@@ -141,17 +142,35 @@ def _means(runs: list[dict[str, Any]]) -> dict[str, float | None]:
 def _show(results: list[Result]) -> None:
     runs = [result.summary() for result in results]
     table = Table(title=f"{runs[0]['algorithm']} on {runs[0]['environment']}", title_justify="left")
-    names = ["seed", "turns", "clients", *(name for name in MEANS if runs[0][name] is not None)]
-    for name in names:
-        table.add_column(name, justify="right")
-    for each in runs:
-        table.add_row(*(_number(each[name]) for name in names))
-    if len(runs) > 1:
-        means = {**runs[0], **_means(runs), "seed": "mean"}
-        table.add_section()
-        table.add_row(*(_number(means[name]) for name in names))
+    known = [name for name in MEANS if runs[0][name] is not None]
+    if len(runs) == 1:
+        _show_one(table, runs[0], ["turns", "clients", "seed", *known])
+    else:
+        _show_many(table, runs, [name for name in SHORT if name in known])
     out.print(table)
 
 
+def _show_one(table: Table, run: dict[str, Any], names: list[str]) -> None:
+    table.show_header = False
+    table.add_column()
+    table.add_column(justify="right")
+    for name in names:
+        table.add_row(name, _number(run[name]))
+
+
+def _show_many(table: Table, runs: list[dict[str, Any]], names: list[str]) -> None:
+    for name in ("seed", *names):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in runs:
+        table.add_row(str(each["seed"]), *(_number(each[name]) for name in names))
+    table.add_section()
+    means = _means(runs)
+    table.add_row("mean", *(_number(_like(means[name], runs[0][name])) for name in names))
+
+
+def _like(mean: float | None, example: Any) -> Any:
+    return round(mean) if isinstance(example, int) and mean is not None else mean
+
+
 def _number(value: Any) -> str:
-    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
