@@ -55,6 +55,13 @@ def test_a_file_that_fails_fails_every_time(folder):
             list(things)
 
 
+def test_names_come_in_order_whenever_they_were_added():
+    things = Registry("thing", "fedbandit.core")
+    for name in ("pear", "apple", "fig"):
+        things.add(name, name)
+    assert list(things) == ["apple", "fig", "pear"]
+
+
 def test_the_latest_of_a_name_wins():
     things = Registry("thing", "fedbandit.core")
     things.add("one", 1)
