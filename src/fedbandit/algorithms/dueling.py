@@ -44,7 +44,7 @@ class ArmRule:
     def theory(self, rounds: Ints) -> Floats:
         """Return beta_t of the theory in each of some rounds."""
         inside = 1.0 + rounds * (self.clients * self.curvature / (self.dimension * self.ridge))
-        return np.sqrt(2.0 * math.log(1.0 / self.delta) + self.dimension * np.log(inside))
+        return np.asarray(np.sqrt(2.0 * math.log(1.0 / self.delta) + self.dimension * np.log(inside)))
 
     def optimism(self, rounds: Ints) -> Floats:
         """Return beta_t / curvature in each of some rounds."""

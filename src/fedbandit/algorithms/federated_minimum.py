@@ -1,7 +1,7 @@
 """Finding the minimum of a sum whose terms stay with the clients: theta goes down, gradients come up.
 
-The server side of the search is a state machine over messages: it takes in the sum of the gradients at the theta it sent
-last, and says where theta goes next. How it moves is a strategy.
+The server side of the search is a state machine over messages: it takes in the sum of the gradients at the theta that
+it sent last, and says where theta goes next. How it moves is a strategy.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ left it (a warm start, which the clients hold already), and the last theta sent 
 (The paper sends W after the inner steps. First is as good, the messages are the same, and it lets the server bound the
 Hessian by W / 4: see `fedbandit.kernels.descent`.)
 
-`solver` says how theta moves: `lbfgs` until the gradient is as small as rounding allows (assumption 4.1), with the pairs
-of earlier rounds in its memory; or `gradient`, the paper's line 3 of algorithm 4, theta - step * gradient, `inner_steps`
+`solver` says how theta moves: `lbfgs` until the gradient is as small as rounding allows (assumption 4.1), with the
+pairs of earlier rounds in its memory; or `gradient`, line 3 of algorithm 4: theta - step * gradient, `inner_steps`
 times.
 """
 

@@ -13,17 +13,17 @@ Later, with g the sum of the gradients and t_c = t / period (algorithm 2, lines 
     r = sqrt((2 log(1 / delta) + d log(1 + T N curvature / (d ridge))) / (ridge curvature))
     theta_sync <- the mean of all theta_hat so far,   W_sync <- W_sync + the sum of the information
 
-With `average_gradient` the step is g / (rounds since the last communication) / (step_scale t) instead. (Literally, g is a
-sum over `period` rounds and 1 / t_c is `period` times 1 / t, so a longer period takes larger steps: with the paper's
+With `average_gradient` the step is g / (rounds since the last communication) / (step_scale t) instead. (Literally, g is
+a sum over `period` rounds and 1 / t_c is `period` times 1 / t, so a longer period takes larger steps: with the paper's
 step_scale regret then falls with the period, against the paper's figures.)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 
@@ -124,34 +124,14 @@ class OnlineClients(DuelingClients):
         return ()
 
 
-class StepSize(Protocol):
-    """What the sum of the gradients is divided by."""
-
-    def divisor(self, rounds: int, window: int) -> float:
-        """Return it for the step after so many rounds, of which `window` are in the sum."""
+def literal_divisor(rounds: int, window: int, *, step_scale: float, period: int) -> float:  # noqa: ARG001
+    """Return what the paper divides the sum of the gradients by: step_scale t_c, t_c = rounds / period."""
+    return step_scale * rounds / period
 
 
-@dataclass(frozen=True)
-class SummedGradient:
-    """The paper's: g / (step_scale t_c), t_c = t / period."""
-
-    step_scale: float
-    period: int
-
-    def divisor(self, rounds: int, window: int) -> float:  # noqa: ARG002
-        """Return step_scale t_c."""
-        return self.step_scale * rounds / self.period
-
-
-@dataclass(frozen=True)
-class AveragedGradient:
-    """The same step whatever the period: g / window / (step_scale t)."""
-
-    step_scale: float
-
-    def divisor(self, rounds: int, window: int) -> float:
-        """Return window step_scale t."""
-        return window * self.step_scale * rounds
+def averaged_divisor(rounds: int, window: int, *, step_scale: float) -> float:
+    """Return what `average_gradient` divides the sum over `window` rounds by: window step_scale t."""
+    return window * step_scale * rounds
 
 
 @dataclass
@@ -171,10 +151,10 @@ class ServerState:
 class OnlineServer:
     """Finds the first minimum, and then takes one projected gradient step a communication."""
 
-    def __init__(self, rule: ArmRule, step: StepSize, radius: float) -> None:
-        """Take the arm rule, the step size, and the greatest length of a step."""
+    def __init__(self, rule: ArmRule, divisor: Callable[[int, int], float], radius: float) -> None:
+        """Take the arm rule, what divides a gradient (by rounds and window), and the greatest length of a step."""
         self.rule = rule
-        self.step = step
+        self.divisor = divisor
         self.radius = radius
         self.solver = Lbfgs(rule.ridge)
 
@@ -215,7 +195,7 @@ class OnlineServer:
 
     def _descend(self, state: ServerState, gradient: Floats, window: int) -> None:
         """Move theta_hat against the gradient, by no more than the radius of the ball."""
-        step = gradient / self.step.divisor(state.rounds, window)
+        step = gradient / self.divisor(state.rounds, window)
         length = float(np.linalg.norm(step))
         state.anchor -= step if length <= self.radius else step * (self.radius / length)
 
@@ -249,8 +229,9 @@ class FLDBOGD(
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
         rule = self.rule(setting, sharing=setting.clients)
-        summed, averaged = SummedGradient(self.step_scale, self.period), AveragedGradient(self.step_scale)
+        literal = partial(literal_divisor, step_scale=self.step_scale, period=self.period)
+        averaged = partial(averaged_divisor, step_scale=self.step_scale)
         width = float(rule.theory(np.array([setting.horizon]))[0])
         radius = 2.0 * width / math.sqrt(rule.ridge * rule.curvature)
-        server = OnlineServer(rule, averaged if self.average_gradient else summed, radius)
+        server = OnlineServer(rule, averaged if self.average_gradient else literal, radius)
         return Federation(OnlineClients(rule, self.period), server)

@@ -46,7 +46,9 @@ class LonelyClients(DuelingClients):
         differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
         state.duels = keep(state.duels, who, differences)
         state.turns[who] += 1
-        learn_alone(state.duels, who, state.gram, state.inverse, state.estimate, self.rule.ridge, self.rule.prior)
+        learn_alone(
+            state.duels, who, differences, state.gram, state.inverse, state.estimate, self.rule.ridge, self.rule.prior
+        )
         return ()
 
     def receive(self, state: CohortState, to: Ints, message: Message) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002

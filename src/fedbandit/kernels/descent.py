@@ -46,11 +46,19 @@ def new_search(dimension: int) -> Search:
     >>> new_search(2).trial
     array([0., 0.])
     """
-    vectors = [np.zeros(dimension) for _ in range(3)]
-    memory = [np.zeros((PAIRS, dimension)) for _ in range(2)]
-    matrices = [np.zeros((dimension, dimension)) for _ in range(2)]
-    counts = [np.zeros(1, dtype=np.int64) for _ in range(2)]
-    return Search(*vectors, *memory, np.zeros(PAIRS), *matrices, np.zeros(1), *counts)
+    return Search(
+        point=np.zeros(dimension),
+        slope=np.zeros(dimension),
+        trial=np.zeros(dimension),
+        steps=np.zeros((PAIRS, dimension)),
+        changes=np.zeros((PAIRS, dimension)),
+        products=np.zeros(PAIRS),
+        bound=np.zeros((dimension, dimension)),
+        bound_inverse=np.zeros((dimension, dimension)),
+        smallest=np.zeros(1),
+        pairs=np.zeros(1, dtype=np.int64),
+        evaluations=np.zeros(1, dtype=np.int64),
+    )
 
 
 @compiled

@@ -24,13 +24,13 @@ class KeptDuels(NamedTuple):
     """Every duel of every client, kept where it was written; the first axis is the client."""
 
     differences: Floats  # (clients, capacity, d): winner - loser
-    count: Ints  # (clients,) duels so far
+    fought: Ints  # (clients,) duels kept so far
 
 
 def no_duels(clients: int, dimension: int) -> KeptDuels:
     """Return an empty record.
 
-    >>> no_duels(2, 3).count
+    >>> no_duels(2, 3).fought
     array([0, 0])
     """
     return KeptDuels(np.zeros((clients, 16, dimension)), np.zeros(clients, dtype=np.int64))
@@ -39,46 +39,54 @@ def no_duels(clients: int, dimension: int) -> KeptDuels:
 def keep(duels: KeptDuels, who: Ints, differences: Floats) -> KeptDuels:
     """Write down one duel of each client of `who`; the record is made twice as long when it is full.
 
-    >>> keep(no_duels(2, 1), np.array([1]), np.array([[0.5]])).count
-    array([0, 1])
+    An arm that meets itself tells nothing, whoever wins: such a duel is not kept.
+
+    >>> keep(no_duels(3, 1), np.array([1, 2]), np.array([[0.5], [0.0]])).fought
+    array([0, 1, 0])
     """
-    place = duels.count[who]
+    tells = differences.any(axis=1)
+    who = who[tells]
+    place = duels.fought[who]
     capacity = duels.differences.shape[1]
     if place.size and place.max() == capacity:
-        longer = np.zeros((len(duels.count), 2 * capacity, duels.differences.shape[2]))
+        longer = np.zeros((len(duels.fought), 2 * capacity, duels.differences.shape[2]))
         longer[:, :capacity] = duels.differences
         duels = duels._replace(differences=longer)
-    duels.differences[who, place] = differences
-    duels.count[who] += 1
+    duels.differences[who, place] = differences[tells]
+    duels.fought[who] += 1
     return duels
 
 
 @compiled
-def add_slope(difference: Floats, theta: Floats, gradient: Floats) -> None:
-    """Add the gradient of one duel's loss at theta."""
-    weight = 1.0 / (1.0 + math.exp(dot(difference, theta)))
-    for j in range(theta.size):
-        gradient[j] -= weight * difference[j]
+def add_gradient(data: Floats, theta: Floats, gradient: Floats) -> None:
+    """Add the gradient at theta of the loss of each row of `data`, one after the other."""
+    size = theta.size
+    for duel in range(data.shape[0]):  # indexed in place: a view of each row would cost more than the arithmetic
+        margin = 0.0
+        for j in range(size):
+            margin += data[duel, j] * theta[j]
+        weight = 1.0 / (1.0 + math.exp(margin))
+        for j in range(size):
+            gradient[j] -= weight * data[duel, j]
 
 
 @compiled
 def gradients(duels: KeptDuels, who: Ints, theta: Floats) -> Floats:
-    """Return each client's gradient (m, d) over all its duels; theta is (m, d)."""
-    total = np.zeros((who.size, theta.shape[1]))
+    """Return each client's gradient (m, d) over all its duels, at its own theta (m, d)."""
+    own = np.zeros(theta.shape)
     for each in range(who.size):
         client = who[each]
-        for duel in range(duels.count[client]):
-            add_slope(duels.differences[client, duel], theta[each], total[each])
-    return total
+        add_gradient(duels.differences[client, : duels.fought[client]], theta[each], own[each])
+    return own
 
 
 @compiled
 def gradients_of_one(differences: Floats, theta: Floats) -> Floats:
-    """Return the gradient (m, d) of each of some duels at one theta."""
-    each_own = np.zeros_like(differences)
+    """Return the gradient (m, d) of each of some duels, at one theta (d,)."""
+    own = np.zeros(differences.shape)
     for each in range(differences.shape[0]):
-        add_slope(differences[each], theta, each_own[each])
-    return each_own
+        add_gradient(differences[each : each + 1], theta, own[each])
+    return own
 
 
 @compiled
@@ -86,7 +94,7 @@ def accumulate(anchor: Floats, gradient: Floats, information: Floats, who: Ints,
     """Add each client's new duel to its gradient at its anchor, and to its information sum z z^T."""
     for each in range(who.size):
         client = who[each]
-        add_slope(differences[each], anchor[client], gradient[client])
+        add_gradient(differences[each : each + 1], anchor[client], gradient[client])
         add_outer(information[client], differences[each])
 
 
@@ -106,15 +114,17 @@ def slopes(data: Floats, theta: Floats, ridge: float, gradient: Floats, hessian:
     for j in range(size):
         gradient[j] = ridge * theta[j]
     hessian[:] = 0.0
-    for duel in range(data.shape[0]):
-        row = data[duel]
-        weight = 1.0 / (1.0 + math.exp(dot(row, theta)))
+    for duel in range(data.shape[0]):  # indexed in place, as above
+        margin = 0.0
+        for j in range(size):
+            margin += data[duel, j] * theta[j]
+        weight = 1.0 / (1.0 + math.exp(margin))
         bend = weight * (1.0 - weight)
         for i in range(size):
-            gradient[i] -= weight * row[i]
-            scaled = bend * row[i]
+            gradient[i] -= weight * data[duel, i]
+            scaled = bend * data[duel, i]
             for j in range(i, size):  # the upper triangle is all that a factorisation reads
-                hessian[i, j] += scaled * row[j]
+                hessian[i, j] += scaled * data[duel, j]
 
 
 @compiled
@@ -149,17 +159,20 @@ def newton(data: Floats, gram: Floats, ridge: float, theta: Floats, scratch: Flo
 
 @compiled
 def learn_alone(
-    duels: KeptDuels, who: Ints, gram: Floats, inverse: Floats, theta: Floats, ridge: float, prior: float
-) -> None:
-    """Take in each client's latest duel: its sum z z^T, (sum + prior I)^-1, and the minimiser over its own duels."""
+    duels: KeptDuels, who: Ints, differences: Floats, gram: Floats, inverse: Floats, theta: Floats, ridge: float,
+    prior: float,
+) -> None:  # fmt: skip
+    """Take in each client's latest duel, already kept: the sum z z^T, (sum + prior I)^-1, and the minimiser."""
     size = theta.shape[1]
     scratch, vectors = np.empty((4, size, size)), np.empty((5, size))
     for each in range(who.size):
-        client = who[each]
-        data = duels.differences[client, : duels.count[client]]
-        add_outer(gram[client], data[-1])
+        client, latest = who[each], differences[each]
+        if dot(latest, latest) == 0.0:
+            continue
+        data = duels.differences[client, : duels.fought[client]]
+        add_outer(gram[client], latest)
         if data.shape[0] % REFRESH:
-            add_observation_to_inverse(inverse[client], data[-1], vectors[0])
+            add_observation_to_inverse(inverse[client], latest, vectors[0])
         else:
             invert(gram[client], prior, inverse[client], scratch[0], scratch[1])
         newton(data, gram[client], ridge, theta[client], scratch, vectors)
