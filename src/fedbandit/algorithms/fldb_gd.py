@@ -165,7 +165,7 @@ class FLDBGD(
 
     solver: str = parameter("lbfgs", "how theta moves in an inner step", choices=("lbfgs", "gradient"))
     inner_steps: int = parameter(10, "inner steps a round of solver=gradient", symbol="M", at_least=1)
-    step: float = parameter(0.001, "length of a step of solver=gradient", symbol="eta", above=0)
+    step: float = parameter(1e-4, "length of a step of solver=gradient", symbol="eta", above=0)
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
