@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
 
 
 class Outcomes(Protocol):
@@ -45,6 +46,8 @@ class Rewards:
 
     def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
         """Return the chosen arms' rewards."""
+        if choice.ndim != 1:
+            raise InvalidInput("this algorithm learns from duels, not from rewards: choose another environment")
         return _pick(self.payoff[turn], choice)
 
     def reward(self, turn: Ints | slice, choice: Ints) -> Floats:
@@ -77,6 +80,8 @@ class Duels:
 
     def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
         """Return 1 where the first arm of the pair won, 0 where the second did."""
+        if choice.ndim != 2:
+            raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
         utility = self.utility[turn]
         margin = _pick(utility, choice[:, 0]) - _pick(utility, choice[:, 1])
         return (self.coin[turn] < 1.0 / (1.0 + np.exp(-margin))).astype(np.float64)
