@@ -5,7 +5,7 @@ B = sum z z^T / 4 + ridge I. It serves twice. It is the first approximation of t
 pair, as L-BFGS scales the identity). And it certifies a step s without function values: let the derivative along s be
 -fall at its beginning and rise at its end. The derivative grows at a rate of at most M = s^T B s; the worst that
 can happen between is that it climbs at that rate at once and stays, and then the objective has fallen iff
-2 rise M < (fall + rise)^2. A step that is not certain is cut where the secant of the derivative crosses zero.
+2 rise M < (fall + rise)^2. A step that is not certain is cut, by the secant of the derivative.
 """
 
 from __future__ import annotations
@@ -85,6 +85,16 @@ def is_descent(fall: float, rise: float, curvature: float) -> bool:
 
 
 @compiled
+def cut(fall: float, rise: float) -> float:
+    """Return the share of a step to try after the whole of it went too far.
+
+    The secant of the derivative crosses zero at fall / (fall + rise). Where one end is much steeper than the other
+    that is next to an end, and cuts would go on for ever: the share stays between a tenth and a half.
+    """
+    return min(0.5, max(0.1, fall / (fall + rise)))
+
+
+@compiled
 def quasi_newton_step(search: Search) -> Floats:
     """Return minus the approximate inverse Hessian times the gradient: the two loops of L-BFGS."""
     size = search.point.size
@@ -137,7 +147,7 @@ def take_step(search: Search, gradient: Floats) -> bool:
     multiply(search.bound, step, product)
     fall, rise = -dot(search.slope, step), dot(gradient, step)
     if not is_descent(fall, rise, dot(step, product)):
-        search.trial[:] = search.point + (fall / (fall + rise)) * step
+        search.trial[:] = search.point + cut(fall, rise) * step
         return False
     at = search.pairs[0] % PAIRS
     search.steps[at] = step

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
-from fedbandit.kernels.descent import MOST_EVALUATIONS, is_descent
+from fedbandit.kernels.descent import MOST_EVALUATIONS, cut, is_descent
 from fedbandit.kernels.ridge import add_observation_to_inverse, add_outer, dot, invert, multiply
 from fedbandit.kernels.ridge_rows import REFRESH
 
@@ -152,7 +152,7 @@ def newton(data: Floats, gram: Floats, ridge: float, theta: Floats, scratch: Flo
             fall, rise = -dot(gradient, step), dot(slope, step)
             if is_descent(fall, rise, 0.25 * dot(step, product) + ridge * dot(step, step)):
                 break
-            step *= fall / (fall + rise)
+            step *= cut(fall, rise)
         theta[:] = trial
         gradient[:] = slope
 
