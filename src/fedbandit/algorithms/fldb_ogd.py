@@ -174,23 +174,24 @@ class OnlineServer:
 
     def receive(self, state: ServerState, senders: Ints, message: Progress | Gradient) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: go on with the search, or take a step and share it."""
-        information = None
+        information, rounds = None, state.rounds
         if isinstance(message, Progress):
-            information = total(state.new_information, senders, message.information)
+            information, rounds = total(state.new_information, senders, message.information), int(message.rounds[0])
         gradient = total(state.gradients, senders, message.gradient)
         if gradient is None:
             return ()
         everyone = np.arange(len(state.gradients.arrived))
-        if isinstance(message, Progress) and information is not None:
-            before, state.rounds = state.rounds, int(message.rounds[0])
+        window, state.rounds = rounds - state.rounds, rounds
+        if information is not None:
             state.information += information
-            if before:
-                self._descend(state, gradient, state.rounds - before)
-                return (Outgoing(everyone, self._share(state)),)
-            self.solver.begin(state.search, information, len(everyone))
-        if not self.solver.advance(state.search, gradient):
+            if not state.anchors:
+                self.solver.begin(state.search, information, len(everyone))
+        if state.anchors:
+            self._descend(state, gradient, window)
+        elif self.solver.advance(state.search, gradient):
+            state.anchor[:] = state.search.trial
+        else:
             return (Outgoing(everyone, Probe(state.search.trial.copy(), is_answer=0)),)
-        state.anchor[:] = state.search.trial
         return (Outgoing(everyone, self._share(state)),)
 
     def _descend(self, state: ServerState, gradient: Floats, window: int) -> None:

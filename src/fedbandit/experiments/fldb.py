@@ -43,6 +43,7 @@ Experiment(
         Series(OGD_TWO, "fldb-ogd", _worlds("clients", "N", CLIENTS, period=2)),
         Series(LDB, "ldb", _worlds("clients", "N", CLIENTS)),
     ),
+    seeds=30,
     figures=(
         _curves("N = 50 (figure 1a)", "agents-50", labels=("N=50",), series=(GD, OGD, LDB)),
         _curves("N = 100 (figure 1b)", "agents-100", labels=("N=100",), series=(GD, OGD, LDB)),

@@ -20,7 +20,7 @@ from fedbandit.kernels.compiled import compiled
 from fedbandit.kernels.ridge import dot, invert, multiply
 
 PAIRS = 10  # steps that the memory holds
-MOST_EVALUATIONS = 300  # a bound that no run has met: warm starts take less than ten
+MOST_EVALUATIONS = 300  # then the best place so far is the answer, however good
 TOLERANCE = 1e-13  # of the gradient, relative to its natural scale: the sum of |z|
 
 
