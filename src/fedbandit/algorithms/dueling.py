@@ -62,6 +62,7 @@ class DuelingAlgorithm(Algorithm):
     """The parameters that every member of the family has."""
 
     acts_in_rounds: ClassVar[bool] = True
+    duels: ClassVar[bool] = True
 
     ridge: float | None = parameter(
         None, "regularisation of the likelihood; default: 1 / rounds", symbol="lambda", above=0

@@ -13,7 +13,6 @@ from typing import Protocol
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.errors import InvalidInput
 
 
 class Outcomes(Protocol):
@@ -46,8 +45,6 @@ class Rewards:
 
     def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
         """Return the chosen arms' rewards."""
-        if choice.ndim != 1:
-            raise InvalidInput("this algorithm learns from duels, not from rewards: choose another environment")
         return _pick(self.payoff[turn], choice)
 
     def reward(self, turn: Ints | slice, choice: Ints) -> Floats:
@@ -80,11 +77,10 @@ class Duels:
 
     def feedback(self, turn: Ints | slice, choice: Ints) -> Floats:
         """Return 1 where the first arm of the pair won, 0 where the second did."""
-        if choice.ndim != 2:
-            raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
         utility = self.utility[turn]
         margin = _pick(utility, choice[:, 0]) - _pick(utility, choice[:, 1])
-        return (self.coin[turn] < 1.0 / (1.0 + np.exp(-margin))).astype(np.float64)
+        odds_against = np.exp(np.minimum(-margin, 709.0))  # beyond, the exponential overflows
+        return (self.coin[turn] < 1.0 / (1.0 + odds_against)).astype(np.float64)
 
     def reward(self, turn: Ints | slice, choice: Ints) -> Floats:  # noqa: ARG002
         """Return nan: a duel tells who won and pays nothing."""
