@@ -146,9 +146,7 @@ def _show(results: list[Result]) -> None:
     if len(runs) == 1:
         _show_one(table, runs[0], ["turns", "clients", "seed", *known])
     else:
-        _show_many(
-            table, runs, [name for name in ("regret", "reward", "messages", "scalars", "seconds") if name in known]
-        )
+        _show_many(table, runs, [name for name in SHORT if name in known])
     out.print(table)
 
 

@@ -107,9 +107,7 @@ class Parameters:
                 each.default,
                 each.metadata["meaning"],
                 each.metadata["symbol"],
-                "true or false"
-                if isinstance(each.default, bool)
-                else _free_text(each) or each.metadata["limits"].sentence(),
+                _may_be(each),
             )
             for each in _declared(cls)
         ]
@@ -123,8 +121,13 @@ def _declared(cls: type) -> list[Field[Any]]:
     return [each for each in fields(cls) if "limits" in each.metadata]
 
 
-def _free_text(each: Field[Any]) -> str:
-    return "text" if isinstance(each.default, str) and not each.metadata["limits"].choices else ""
+def _may_be(each: Field[Any]) -> str:
+    limits: Limits = each.metadata["limits"]
+    if isinstance(each.default, bool):
+        return "true or false"
+    if isinstance(each.default, str) and not limits.choices:
+        return "text"
+    return limits.sentence() + (", or inf" if limits.infinite else "")
 
 
 def _plain(value: Any) -> Any:
