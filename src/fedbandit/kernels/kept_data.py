@@ -1,0 +1,199 @@
+"""The observations that each client keeps, and what a generalised linear model needs of them in one pass.
+
+Client i's loss is sum_s m(x_s^T theta) - y_s x_s^T theta with m' = mu, so with r_s = mu(x_s^T theta) - y_s
+
+    gradient = sum_s r_s x_s,      curvature = sum_s mu'(x_s^T theta) x_s x_s^T.
+
+Observations lie in blocks of LANES, in each block coordinate by coordinate: a pass reads memory in order, and its
+inner loops run along the lanes, which the processor takes several at a time without reordering any sum. A sum over
+observations is kept apart for each lane until the end, when the lanes are folded in halves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.kernels.compiled import compiled
+from fedbandit.kernels.links import MARGIN, MEAN, SCRATCH, Lanes, lanes, means, slope
+from fedbandit.kernels.ridge import add_outer
+
+LANES = 64
+
+
+class Kept(NamedTuple):
+    """What the clients have observed; the first axis is the client."""
+
+    arms: Floats  # (clients, blocks, d, LANES)
+    reward: Floats  # (clients, blocks, LANES)
+    count: Ints
+
+
+def nothing_kept(clients: int, dimension: int) -> Kept:
+    """Return room for one block of observations of each client.
+
+    >>> nothing_kept(2, 3).count
+    array([0, 0])
+    """
+    return Kept(
+        np.zeros((clients, 1, dimension, LANES)),
+        np.zeros((clients, 1, LANES)),
+        np.zeros(clients, dtype=np.int64),
+    )
+
+
+def with_more_room(kept: Kept) -> Kept:
+    """Return the same observations with room for as many again.
+
+    >>> with_more_room(nothing_kept(2, 3)).reward.shape
+    (2, 2, 64)
+    """
+    return Kept(_longer(kept.arms), _longer(kept.reward), kept.count)
+
+
+def _longer(array: Floats) -> Floats:
+    grown = np.zeros((array.shape[0], 2 * array.shape[1], *array.shape[2:]))
+    grown[:, : array.shape[1]] = array
+    return grown
+
+
+@compiled
+def is_full(kept: Kept, client: int) -> bool:
+    """Tell whether there is no room for the client's next observation."""
+    return bool(kept.count[client] == kept.reward.shape[1] * LANES)
+
+
+@compiled
+def keep(kept: Kept, client: int, arm: Floats, reward: float) -> None:
+    """Add an observation; there must be room."""
+    block, lane = divmod(kept.count[client], LANES)
+    for j in range(arm.size):
+        kept.arms[client, block, j, lane] = arm[j]
+    kept.reward[client, block, lane] = reward
+    kept.count[client] += 1
+
+
+@compiled
+def recall(kept: Kept, client: int, place: int, arm: Floats) -> float:
+    """Write the arm of one observation to `arm`, and return its reward."""
+    block, lane = divmod(place, LANES)
+    for j in range(arm.size):
+        arm[j] = kept.arms[client, block, j, lane]
+    return float(kept.reward[client, block, lane])
+
+
+@compiled
+def predict(block: Floats, model: Floats, link: int, work: Lanes, count: int) -> None:
+    """Write mu(x^T model) of the first lanes of a block to the row of means."""
+    margin = work.numbers[MARGIN]
+    for s in range(count):
+        margin[s] = 0.0
+    for j in range(model.size):
+        weight, row = model[j], block[j]
+        for s in range(count):
+            margin[s] += weight * row[s]
+    means(link, work, count)
+
+
+@compiled
+def fold(sums: Floats, out: Floats) -> None:
+    """Write the total over all lanes of each row of `sums`, which is spoilt, to `out`."""
+    half = sums.shape[1] // 2
+    while half:
+        for j in range(sums.shape[0]):
+            row = sums[j]
+            for s in range(half):
+                row[s] += row[s + half]
+        half //= 2
+    out[:] = sums[:, 0]
+
+
+@compiled
+def add_gradient(
+    kept: Kept, client: int, start: int, stop: int, model: Floats, link: int, work: Lanes, sums: Floats
+) -> None:
+    """Add sum r_s x_s over the client's observations from `start` to `stop` to `sums` (d, LANES), lane by lane."""
+    value = work.numbers[MEAN]
+    for place in range(start // LANES, -(-stop // LANES)):
+        count = min(LANES, stop - place * LANES)
+        block, reward = kept.arms[client, place], kept.reward[client, place]
+        predict(block, model, link, work, count)
+        for s in range(count):
+            value[s] -= reward[s]
+        for s in range(start - place * LANES):  # lanes before the start, in the first block alone
+            value[s] = 0.0
+        for j in range(model.size):
+            row, into = block[j], sums[j]
+            for s in range(count):
+                into[s] += row[s] * value[s]
+
+
+@compiled
+def gradient_of(kept: Kept, client: int, start: int, stop: int, model: Floats, link: int, out: Floats) -> None:
+    """Write the gradient of the loss of the client's observations from `start` to `stop` to `out`."""
+    sums = np.zeros((model.size, LANES))
+    add_gradient(kept, client, start, stop, model, link, lanes(LANES), sums)
+    fold(sums, out)
+
+
+@compiled
+def gradient_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints, model: Floats, link: int) -> Floats:
+    """Return the gradient at one model of each client's observations from its `start` to its `stop`."""
+    gradients = np.empty((who.size, model.size))
+    work, sums = lanes(LANES), np.empty((model.size, LANES))
+    for each in range(who.size):
+        client = who[each]
+        sums[:] = 0.0
+        add_gradient(kept, client, start[client], stop[client], model, link, work, sums)
+        fold(sums, gradients[each])
+    return gradients
+
+
+@compiled
+def curvature_of(kept: Kept, client: int, stop: int, model: Floats, link: int, out: Floats) -> None:
+    """Write the curvature (Hessian) of the loss of the client's first `stop` observations to `out`."""
+    size = model.size
+    work, sums, column = lanes(LANES), np.zeros((size * size, LANES)), np.empty(size * size)
+    value, power = work.numbers[MEAN], work.numbers[SCRATCH]
+    for place in range(-(-stop // LANES)):
+        count = min(LANES, stop - place * LANES)
+        block = kept.arms[client, place]
+        predict(block, model, link, work, count)
+        for s in range(count):
+            value[s] = slope(link, value[s])
+        for i in range(size):
+            row = block[i]
+            for s in range(count):
+                power[s] = row[s] * value[s]
+            for j in range(i + 1):
+                other, into = block[j], sums[i * size + j]
+                for s in range(count):
+                    into[s] += power[s] * other[s]
+    fold(sums, column)
+    for i in range(size):
+        for j in range(i + 1):
+            out[i, j] = out[j, i] = column[i * size + j]
+
+
+@compiled
+def curvature_of_each(kept: Kept, who: Ints, stop: Ints, model: Floats, link: int) -> Floats:
+    """Return the curvature at one model of each client's observations before its `stop`."""
+    curvatures = np.empty((who.size, model.size, model.size))
+    for each in range(who.size):
+        curvature_of(kept, who[each], stop[who[each]], model, link, curvatures[each])
+    return curvatures
+
+
+@compiled
+def gram_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints) -> Floats:
+    """Return sum x_s x_s^T over each client's observations from its `start` to its `stop`, added one by one."""
+    size = kept.arms.shape[2]
+    grams, arm = np.zeros((who.size, size, size)), np.empty(size)
+    for each in range(who.size):
+        client, gram = who[each], grams[each]
+        for place in range(start[client], stop[client]):
+            recall(kept, client, place, arm)
+            add_outer(gram, arm)
+    return grams
