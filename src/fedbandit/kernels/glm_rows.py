@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.kernels.compiled import compiled
 from fedbandit.kernels.confidence import optimistic_arm
 from fedbandit.kernels.glm_width import GIVEN, LIKELIHOOD, Model, Width, likelihood_width, prediction_width
-from fedbandit.kernels.kept_data import Kept, is_full, keep
+from fedbandit.kernels.kept_data import Kept, is_full, keep, recall
 from fedbandit.kernels.links import mean, slope
 from fedbandit.kernels.projection import project_to_ball
 from fedbandit.kernels.refit import refit
@@ -41,8 +41,8 @@ class GlmRows(NamedTuple):
     inverse: Floats  # (V_i + ridge I)^-1
     moment: Floats  # b_i
     estimate: Floats  # theta_hat: the centre of the scores
-    metric: Floats  # A_i where it is not V_i (GRADIENT_STEP); without clients elsewhere
-    metric_inverse: Floats  # its inverse; of the curvature (REFIT)
+    metric: Floats  # A_i without its ridge, where it is not V_i (GRADIENT_STEP); no rows elsewhere
+    metric_inverse: Floats  # its inverse (GRADIENT_STEP), or that of the curvature of the loss (REFIT)
     square: Floats  # |z|^2
     online: Floats  # sum |g|^2 in the norm of A_i^-1
     offline: Floats  # the part of the bound on the loss that global updates set
@@ -77,21 +77,21 @@ class Rule(NamedTuple):
     schedule: Schedule
 
 
-def empty_rows(clients: int, dimension: int, ridge: float, metrics: int) -> GlmRows:
-    """Return rows that have seen nothing; `metrics` is how many of them keep a matrix A of their own.
+def empty_rows(clients: int, dimension: int, ridge: float, metric_ridge: float, metrics: int) -> GlmRows:
+    """Return rows that have seen nothing; `metrics` is how many of them keep a second matrix.
 
-    >>> empty_rows(2, 3, ridge=0.5, metrics=0).inverse[1, 2, 2]
+    >>> empty_rows(2, 3, ridge=0.5, metric_ridge=1.0, metrics=0).inverse[1, 2, 2]
     np.float64(2.0)
     """
     vectors = [np.zeros((clients, dimension)) for _ in range(3)]
     numbers = [np.zeros(clients) for _ in range(5)]
     counts = [np.zeros(clients, dtype=np.int64) for _ in range(4)]
-    square = (dimension, dimension)
-    identity = np.eye(dimension) / ridge
+    grams = [np.zeros((many, dimension, dimension)) for many in (clients, metrics)]
+    identity = np.eye(dimension)
+    inverses = [np.tile(identity / each, (many, 1, 1)) for each, many in ((ridge, clients), (metric_ridge, metrics))]
     return GlmRows(
-        vectors[0], np.zeros((clients, *square)), np.tile(identity, (clients, 1, 1)), vectors[1], vectors[2],
-        np.zeros((metrics, *square)), np.tile(identity, (metrics, 1, 1)), *numbers, *counts,
-    )  # fmt: skip
+        vectors[0], grams[0], inverses[0], vectors[1], vectors[2], grams[1], inverses[1], *numbers, *counts
+    )
 
 
 @compiled
@@ -206,6 +206,36 @@ def choose_each(rows: GlmRows, who: Ints, arms: Floats, rule: Rule) -> Ints:
     for each in range(who.size):
         choices[each] = choose(rows, who[each], arms[each], rule, scratch)
     return choices
+
+
+@compiled
+def learn_each(
+    rows: GlmRows, kept: Kept, turns: Ints, rule: Rule, who: Ints, arms: Floats, choice: Ints, reward: Floats
+) -> Bools:
+    """Take in each client's observation; return which of them call for an update."""
+    due = np.empty(who.size, dtype=np.bool_)
+    scratch = scratch_for(arms.shape[1], arms.shape[2])
+    for each in range(who.size):
+        arm = arms[each, choice[each]]
+        due[each] = learn(rows, kept, turns, who[each], arm, reward[each], rule, scratch)
+    return due
+
+
+@compiled
+def catch_up(rows: GlmRows, kept: Kept, who: Ints, start: Ints, rule: Rule) -> None:
+    """Let clients step anew through the observations from `start` on that a global update did not speak of."""
+    if rule.local == FROZEN:
+        return
+    arm = np.empty(rows.model.shape[1])
+    scratch = scratch_for(1, arm.size)
+    for each in range(who.size):
+        client = who[each]
+        for place in range(start[client], kept.count[client]):
+            reward = recall(kept, client, place, arm)
+            margin = dot(arm, rows.model[client])
+            residual = mean(rule.link, margin) - reward
+            see(rows, client, arm, residual, rule, scratch)
+            newton_step(rows, client, arm, margin, residual, rule, scratch)
 
 
 @compiled

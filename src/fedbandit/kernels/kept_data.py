@@ -139,14 +139,14 @@ def gradient_of(kept: Kept, client: int, start: int, stop: int, model: Floats, l
 
 
 @compiled
-def gradient_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints, model: Floats, link: int) -> Floats:
-    """Return the gradient at one model of each client's observations from its `start` to its `stop`."""
-    gradients = np.empty((who.size, model.size))
-    work, sums = lanes(LANES), np.empty((model.size, LANES))
+def gradient_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints, models: Floats, link: int) -> Floats:
+    """Return each client's gradient over its observations from its `start` to its `stop`, at its row of `models`."""
+    gradients = np.empty_like(models)
+    work, sums = lanes(LANES), np.empty((models.shape[1], LANES))
     for each in range(who.size):
         client = who[each]
         sums[:] = 0.0
-        add_gradient(kept, client, start[client], stop[client], model, link, work, sums)
+        add_gradient(kept, client, start[client], stop[client], models[each], link, work, sums)
         fold(sums, gradients[each])
     return gradients
 
