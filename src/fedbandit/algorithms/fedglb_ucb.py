@@ -5,8 +5,8 @@ Rewards have mean mu(x^T theta_star). Clients act in rounds. After its turn clie
     (t - t_last) log(det A_i / det(A_i - dA_i)) > D        (equation 4, strictly; t counts rounds)
 
 and there and then, in mid-round, the server solves one regression over everyone's data by asking for gradients, then
-sends A, b and theta to all (algorithm 1, lines 11 to 14). Between updates each client takes an online Newton step a turn
-(line 9, algorithm 2). The turn that calls takes none. Each of the four algorithms is a composition:
+sends A, b and theta to all (algorithm 1, lines 11 to 14). Between updates each client takes an online Newton step a
+turn (line 9, algorithm 2). The turn that calls takes none. Each of the four algorithms is a composition:
 
     id            global update          local update                        when                    width
     fedglb-ucb    regression             Newton steps, A += x x^T            by the event            lemma 2
@@ -18,8 +18,8 @@ sends A, b and theta to all (algorithm 1, lines 11 to 14). Between updates each 
 N (2 J + 2) messages; that of `fedglb-ucb-3` 2 N.
 
 Where the paper leaves it open: the objective is (1/n) (sum of losses + (ridge/2) |theta|^2) (equation 2 divides the
-regulariser twice); the regression stops when |gradient| <= sqrt(2 (ridge/n) eps); its model is not projected; the ball of
-radius S is projected onto exactly, in the norm of A.
+regulariser twice); the regression stops when |gradient| <= sqrt(2 (ridge/n) eps); its model is not projected; the ball
+of radius S is projected onto exactly, in the norm of A.
 """
 
 from __future__ import annotations
@@ -142,7 +142,10 @@ class FedGLB3(
 
 @dataclass(frozen=True)
 class LocalONS(
-    GlmAlgorithm, id="n-ons-glm", title="generalised linear: every client alone, by Newton steps (baseline)", paper=PAPER
+    GlmAlgorithm,
+    id="n-ons-glm",
+    title="generalised linear: every client alone, by Newton steps (baseline)",
+    paper=PAPER,
 ):
     """GLOC at each client alone (Jun et al. 2017): FedGLB-UCB that never calls for an update."""
 

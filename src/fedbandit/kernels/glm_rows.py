@@ -1,4 +1,4 @@
-"""Generalised linear bandits side by side, one row a client: choose, observe, step, and play whole blocks of turns.
+"""Generalised linear bandits side by side, one row a client: one turn of one of them.
 
 A turn of client i (Li and Wang 2022, algorithm 1, lines 5 to 9), with x the chosen arm, y its reward:
 
@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
 from fedbandit.kernels.confidence import optimistic_arm
 from fedbandit.kernels.glm_width import GIVEN, LIKELIHOOD, Model, Width, likelihood_width, prediction_width
-from fedbandit.kernels.kept_data import Kept, is_full, keep, recall
+from fedbandit.kernels.kept_data import Kept, keep
 from fedbandit.kernels.links import mean, slope
 from fedbandit.kernels.projection import project_to_ball
 from fedbandit.kernels.refit import refit
@@ -30,7 +30,6 @@ from fedbandit.kernels.ridge import add_observation_to_inverse, add_outer, dot, 
 
 FROZEN, STEP, GRADIENT_STEP, REFIT = 0, 1, 2, 3
 REFRESH = 1024  # after so many rank-one updates the inverses are computed afresh
-DONE, FULL, DUE = 0, 1, 2  # why `play` came back
 
 
 class GlmRows(NamedTuple):
@@ -84,14 +83,15 @@ def empty_rows(clients: int, dimension: int, ridge: float, metric_ridge: float, 
     np.float64(2.0)
     """
     vectors = [np.zeros((clients, dimension)) for _ in range(3)]
-    numbers = [np.zeros(clients) for _ in range(5)]
-    counts = [np.zeros(clients, dtype=np.int64) for _ in range(4)]
+    square, online, offline, base, growth = (np.zeros(clients) for _ in range(5))
+    turns, last, version, updates = (np.zeros(clients, dtype=np.int64) for _ in range(4))
     grams = [np.zeros((many, dimension, dimension)) for many in (clients, metrics)]
     identity = np.eye(dimension)
     inverses = [np.tile(identity / each, (many, 1, 1)) for each, many in ((ridge, clients), (metric_ridge, metrics))]
     return GlmRows(
-        vectors[0], grams[0], inverses[0], vectors[1], vectors[2], grams[1], inverses[1], *numbers, *counts
-    )
+        vectors[0], grams[0], inverses[0], vectors[1], vectors[2], grams[1], inverses[1], square, online, offline, base,
+        growth, turns, last, version, updates,
+    )  # fmt: skip
 
 
 @compiled
@@ -171,7 +171,7 @@ def follow_likelihood(rows: GlmRows, kept: Kept, client: int, arm: Floats, margi
     """Refit the model to the client's own data when it is time to."""
     root = np.sqrt(slope(rule.link, mean(rule.link, margin)))
     add_observation_to_inverse(rows.metric_inverse[client], root * arm, np.empty(arm.size))
-    if kept.count[client] % rule.refit_every == 0:
+    if kept.length[client] % rule.refit_every == 0:
         inverse = rows.metric_inverse[client]
         refit(kept, client, rule.model.ridge, rule.link, rule.arm_bound, rows.model[client], inverse)
         rows.estimate[client] = rows.model[client]
@@ -196,65 +196,3 @@ def learn(
     elif rule.local != FROZEN:
         newton_step(rows, client, arm, margin, residual, rule, scratch)
     return False
-
-
-@compiled
-def choose_each(rows: GlmRows, who: Ints, arms: Floats, rule: Rule) -> Ints:
-    """Return the choice of each client of `who`."""
-    choices = np.empty(who.size, dtype=np.int64)
-    scratch = scratch_for(arms.shape[1], arms.shape[2])
-    for each in range(who.size):
-        choices[each] = choose(rows, who[each], arms[each], rule, scratch)
-    return choices
-
-
-@compiled
-def learn_each(
-    rows: GlmRows, kept: Kept, turns: Ints, rule: Rule, who: Ints, arms: Floats, choice: Ints, reward: Floats
-) -> Bools:
-    """Take in each client's observation; return which of them call for an update."""
-    due = np.empty(who.size, dtype=np.bool_)
-    scratch = scratch_for(arms.shape[1], arms.shape[2])
-    for each in range(who.size):
-        arm = arms[each, choice[each]]
-        due[each] = learn(rows, kept, turns, who[each], arm, reward[each], rule, scratch)
-    return due
-
-
-@compiled
-def catch_up(rows: GlmRows, kept: Kept, who: Ints, start: Ints, rule: Rule) -> None:
-    """Let clients step anew through the observations from `start` on that a global update did not speak of."""
-    if rule.local == FROZEN:
-        return
-    arm = np.empty(rows.model.shape[1])
-    scratch = scratch_for(1, arm.size)
-    for each in range(who.size):
-        client = who[each]
-        for place in range(start[client], kept.count[client]):
-            reward = recall(kept, client, place, arm)
-            margin = dot(arm, rows.model[client])
-            residual = mean(rule.link, margin) - reward
-            see(rows, client, arm, residual, rule, scratch)
-            newton_step(rows, client, arm, margin, residual, rule, scratch)
-
-
-@compiled
-def play(
-    rows: GlmRows, kept: Kept, turns: Ints, rule: Rule, client: Ints, arms: Floats, payoff: Floats, start: int,
-    choices: Ints,
-) -> tuple[int, int]:  # fmt: skip
-    """Play turns from `start` on until one calls for an update; return the next turn and the reason.
-
-    FULL: there is no room for the observation of the next turn (it is not played). DUE: the client of the last turn
-    calls for a global update. DONE: the block has ended.
-    """
-    scratch = scratch_for(arms.shape[1], arms.shape[2])
-    for turn in range(start, client.size):
-        who = client[turn]
-        if is_full(kept, who):
-            return turn, FULL
-        arm = choose(rows, who, arms[turn], rule, scratch)
-        choices[turn] = arm
-        if learn(rows, kept, turns, who, arms[turn, arm], payoff[turn, arm], rule, scratch):
-            return turn + 1, DUE
-    return client.size, DONE

@@ -17,10 +17,8 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
-from fedbandit.kernels.links import MARGIN, MEAN, SCRATCH, Lanes, lanes, means, slope
+from fedbandit.kernels.links import LANES, MARGIN, MEAN, SCRATCH, Lanes, lanes, means, slope
 from fedbandit.kernels.ridge import add_outer
-
-LANES = 64
 
 
 class Kept(NamedTuple):
@@ -28,13 +26,13 @@ class Kept(NamedTuple):
 
     arms: Floats  # (clients, blocks, d, LANES)
     reward: Floats  # (clients, blocks, LANES)
-    count: Ints
+    length: Ints  # how many observations each client has
 
 
 def nothing_kept(clients: int, dimension: int) -> Kept:
     """Return room for one block of observations of each client.
 
-    >>> nothing_kept(2, 3).count
+    >>> nothing_kept(2, 3).length
     array([0, 0])
     """
     return Kept(
@@ -50,7 +48,7 @@ def with_more_room(kept: Kept) -> Kept:
     >>> with_more_room(nothing_kept(2, 3)).reward.shape
     (2, 2, 64)
     """
-    return Kept(_longer(kept.arms), _longer(kept.reward), kept.count)
+    return Kept(_longer(kept.arms), _longer(kept.reward), kept.length)
 
 
 def _longer(array: Floats) -> Floats:
@@ -62,17 +60,17 @@ def _longer(array: Floats) -> Floats:
 @compiled
 def is_full(kept: Kept, client: int) -> bool:
     """Tell whether there is no room for the client's next observation."""
-    return bool(kept.count[client] == kept.reward.shape[1] * LANES)
+    return bool(kept.length[client] == kept.reward.shape[1] * LANES)
 
 
 @compiled
 def keep(kept: Kept, client: int, arm: Floats, reward: float) -> None:
     """Add an observation; there must be room."""
-    block, lane = divmod(kept.count[client], LANES)
+    block, lane = divmod(kept.length[client], LANES)
     for j in range(arm.size):
         kept.arms[client, block, j, lane] = arm[j]
     kept.reward[client, block, lane] = reward
-    kept.count[client] += 1
+    kept.length[client] += 1
 
 
 @compiled
@@ -85,16 +83,25 @@ def recall(kept: Kept, client: int, place: int, arm: Floats) -> float:
 
 
 @compiled
-def predict(block: Floats, model: Floats, link: int, work: Lanes, count: int) -> None:
-    """Write mu(x^T model) of the first lanes of a block to the row of means."""
+def predict(block: Floats, model: Floats, link: int, work: Lanes) -> None:
+    """Write mu(x^T model) of all lanes of a block to the row of means."""
     margin = work.numbers[MARGIN]
-    for s in range(count):
+    for s in range(LANES):
         margin[s] = 0.0
     for j in range(model.size):
         weight, row = model[j], block[j]
-        for s in range(count):
+        for s in range(LANES):
             margin[s] += weight * row[s]
-    means(link, work, count)
+    means(link, work)
+
+
+@compiled
+def _clear_outside(value: Floats, first: int, last: int) -> None:
+    """Set the lanes before `first` and from `last` on to zero: they hold no observation that is asked for."""
+    for s in range(min(first, LANES)):
+        value[s] = 0.0
+    for s in range(max(last, 0), LANES):
+        value[s] = 0.0
 
 
 @compiled
@@ -117,16 +124,14 @@ def add_gradient(
     """Add sum r_s x_s over the client's observations from `start` to `stop` to `sums` (d, LANES), lane by lane."""
     value = work.numbers[MEAN]
     for place in range(start // LANES, -(-stop // LANES)):
-        count = min(LANES, stop - place * LANES)
         block, reward = kept.arms[client, place], kept.reward[client, place]
-        predict(block, model, link, work, count)
-        for s in range(count):
+        predict(block, model, link, work)
+        for s in range(LANES):
             value[s] -= reward[s]
-        for s in range(start - place * LANES):  # lanes before the start, in the first block alone
-            value[s] = 0.0
+        _clear_outside(value, start - place * LANES, stop - place * LANES)
         for j in range(model.size):
             row, into = block[j], sums[j]
-            for s in range(count):
+            for s in range(LANES):
                 into[s] += row[s] * value[s]
 
 
@@ -134,7 +139,7 @@ def add_gradient(
 def gradient_of(kept: Kept, client: int, start: int, stop: int, model: Floats, link: int, out: Floats) -> None:
     """Write the gradient of the loss of the client's observations from `start` to `stop` to `out`."""
     sums = np.zeros((model.size, LANES))
-    add_gradient(kept, client, start, stop, model, link, lanes(LANES), sums)
+    add_gradient(kept, client, start, stop, model, link, lanes(), sums)
     fold(sums, out)
 
 
@@ -142,7 +147,7 @@ def gradient_of(kept: Kept, client: int, start: int, stop: int, model: Floats, l
 def gradient_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints, models: Floats, link: int) -> Floats:
     """Return each client's gradient over its observations from its `start` to its `stop`, at its row of `models`."""
     gradients = np.empty_like(models)
-    work, sums = lanes(LANES), np.empty((models.shape[1], LANES))
+    work, sums = lanes(), np.empty((models.shape[1], LANES))
     for each in range(who.size):
         client = who[each]
         sums[:] = 0.0
@@ -155,21 +160,21 @@ def gradient_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints, models: Flo
 def curvature_of(kept: Kept, client: int, stop: int, model: Floats, link: int, out: Floats) -> None:
     """Write the curvature (Hessian) of the loss of the client's first `stop` observations to `out`."""
     size = model.size
-    work, sums, column = lanes(LANES), np.zeros((size * size, LANES)), np.empty(size * size)
+    work, sums, column = lanes(), np.zeros((size * size, LANES)), np.empty(size * size)
     value, power = work.numbers[MEAN], work.numbers[SCRATCH]
     for place in range(-(-stop // LANES)):
-        count = min(LANES, stop - place * LANES)
         block = kept.arms[client, place]
-        predict(block, model, link, work, count)
-        for s in range(count):
+        predict(block, model, link, work)
+        for s in range(LANES):
             value[s] = slope(link, value[s])
+        _clear_outside(value, 0, stop - place * LANES)
         for i in range(size):
             row = block[i]
-            for s in range(count):
+            for s in range(LANES):
                 power[s] = row[s] * value[s]
             for j in range(i + 1):
                 other, into = block[j], sums[i * size + j]
-                for s in range(count):
+                for s in range(LANES):
                     into[s] += power[s] * other[s]
     fold(sums, column)
     for i in range(size):

@@ -17,6 +17,8 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
 
 LOGISTIC, IDENTITY, POISSON = 0, 1, 2
+LANES = 64  # a fixed number, so that loops over it need no remainder
+MARGIN, MEAN, SCRATCH = 0, 1, 2
 LARGEST = 700.0  # beyond it e^x leaves the range of a float
 _PER_LOG2 = 1.4426950408889634
 _LOG2_HIGH, _LOG2_LOW = 6.93145751953125e-1, 1.42860682030941723212e-6
@@ -43,39 +45,36 @@ def slope(link: int, mean_reward: float) -> float:
 
 
 class Lanes(NamedTuple):
-    """Working space for some margins side by side; `bits` is the same memory, read as integers."""
+    """Working space for LANES margins side by side; `bits` is the same memory, read as integers."""
 
-    numbers: Floats  # (3, lanes): margins, means, and a row of scratch
+    numbers: Floats  # (3, LANES): margins, means, and a row of scratch
     bits: Ints
 
 
-MARGIN, MEAN, SCRATCH = 0, 1, 2
-
-
 @compiled
-def lanes(width: int) -> Lanes:
-    """Return working space for so many margins."""
-    numbers = np.zeros((3, width))
+def lanes() -> Lanes:
+    """Return working space."""
+    numbers = np.zeros((3, LANES))
     return Lanes(numbers, numbers.view(np.int64))
 
 
 @compiled
-def means(link: int, work: Lanes, count: int) -> None:
-    """Write mu(z) of the first margins to the row of means."""
+def means(link: int, work: Lanes) -> None:
+    """Write mu(z) of the margins to the row of means."""
     margin, value, power = work.numbers[MARGIN], work.numbers[MEAN], work.numbers[SCRATCH]
     value_bits, power_bits = work.bits[MEAN], work.bits[SCRATCH]
-    for s in range(count):
-        value[s] = margin[s]
     if link == IDENTITY:
+        value[:] = margin
         return
-    if link == LOGISTIC:  # e^-|z| never overflows
-        for s in range(count):
-            value[s] = -abs(value[s])
-    for s in range(count):
-        x = max(-LARGEST, min(LARGEST, value[s]))
-        value[s] = x
-        power[s] = x * _PER_LOG2 + _TO_INTEGER
-    for s in range(count):
+    if link == LOGISTIC:
+        for s in range(LANES):  # e^-|z| cannot overflow
+            value[s] = -min(LARGEST, abs(margin[s]))
+    else:
+        for s in range(LANES):
+            value[s] = max(-LARGEST, min(LARGEST, margin[s]))
+    for s in range(LANES):
+        power[s] = value[s] * _PER_LOG2 + _TO_INTEGER
+    for s in range(LANES):
         k = power[s] - _TO_INTEGER
         r = (value[s] - k * _LOG2_HIGH) - k * _LOG2_LOW
         total = 1.6059043836821613e-10  # 1 / 13!, and so on down to 1 / 0!
@@ -92,10 +91,10 @@ def means(link: int, work: Lanes, count: int) -> None:
         total = total * r + 0.5
         total = total * r + 1.0
         value[s] = total * r + 1.0
-    for s in range(count):
+    for s in range(LANES):
         value_bits[s] += power_bits[s] << 52  # times 2^k
     if link == LOGISTIC:
-        for s in range(count):
+        for s in range(LANES):
             tail = value[s]
             above = 1.0 / (1.0 + tail)
             value[s] = above if margin[s] >= 0.0 else tail * above

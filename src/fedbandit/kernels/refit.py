@@ -32,14 +32,12 @@ def damping(length: float) -> float:
 
 
 @compiled
-def refit(
-    kept: Kept, client: int, ridge: float, link: int, arm_bound: float, model: Floats, inverse: Floats
-) -> int:
+def refit(kept: Kept, client: int, ridge: float, link: int, arm_bound: float, model: Floats, inverse: Floats) -> int:
     """Move `model` to the client's ridge maximum likelihood; return the number of gradients.
 
     `inverse` is the inverse of the curvature, ridge included, at some model nearby; it may be replaced.
     """
-    size, count = model.size, kept.count[client]
+    size, count = model.size, kept.length[client]
     gradient, step = np.empty(size), np.empty(size)
     before = np.inf
     for passes in range(1, _MOST_STEPS):

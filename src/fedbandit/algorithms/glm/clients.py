@@ -17,7 +17,8 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
-from fedbandit.kernels import glm_rows as kernel
+from fedbandit.kernels import glm_play as kernel
+from fedbandit.kernels.glm_rows import GlmRows, Rule, empty_rows
 from fedbandit.kernels.kept_data import Kept, is_full, nothing_kept, with_more_room
 
 
@@ -25,7 +26,7 @@ from fedbandit.kernels.kept_data import Kept, is_full, nothing_kept, with_more_r
 class CohortState:
     """What the clients know, what they remember of global updates, and the observations that they keep."""
 
-    rows: kernel.GlmRows
+    rows: GlmRows
     shared: Shared
     kept: Kept
     turns: Ints  # (1,) turns of the whole cohort
@@ -38,7 +39,7 @@ class GlmClients:
     draws = 0
 
     def __init__(
-        self, rule: kernel.Rule, update: GlobalUpdate | None, local: NoSteps, width: WidthRule, dimension: int
+        self, rule: Rule, update: GlobalUpdate | None, local: NoSteps, width: WidthRule, dimension: int
     ) -> None:
         """Take the kernels' rule and the strategies; without a global update the clients are alone."""
         self.rule = rule
@@ -50,7 +51,7 @@ class GlmClients:
     def start(self, clients: int) -> CohortState:
         """Return a cohort that has seen nothing."""
         size, ridge = self.dimension, self.local.ridge
-        rows = kernel.empty_rows(clients, size, ridge, self.rule.model.ridge, clients if self.local.has_metric else 0)
+        rows = empty_rows(clients, size, ridge, self.rule.model.ridge, clients if self.local.has_metric else 0)
         rows.base[:], rows.offline[:] = self.width.at_update(0, 0.0, np.zeros((size, size)), np.zeros(size))
         shared = nothing_shared(clients, size, ridge)
         return CohortState(rows, shared, nothing_kept(clients, size), np.zeros(1, dtype=np.int64))
@@ -106,7 +107,7 @@ class GlmClients:
         rows, shared, kept = state.rows, state.shared, state.kept
         behind, ready = to[rows.version[to] < call.version - 1], to[rows.version[to] == call.version - 1]
         new = ready[shared.calling[ready] < call.version]  # a repeated call finds the same observations
-        shared.before[new], shared.called[new] = shared.called[new], kept.count[new]
+        shared.before[new], shared.called[new] = shared.called[new], kept.length[new]
         shared.calling[new] = call.version
         outgoing: list[Outgoing[Upload]] = []
         if ready.size:

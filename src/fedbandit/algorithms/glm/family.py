@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from fedbandit.algorithms.glm.clients import GlmClients
 from fedbandit.algorithms.glm.server import GlmServer
-from fedbandit.algorithms.glm.solvers import Accelerated, DampedNewton
+from fedbandit.algorithms.glm.solvers import Accelerated, DampedNewton, Solver
 from fedbandit.algorithms.glm.steps import NoSteps
 from fedbandit.algorithms.glm.updates import GlobalUpdate, Regression
 from fedbandit.algorithms.glm.widths import FixedWidth, WidthRule
@@ -21,7 +22,7 @@ from fedbandit.kernels.links import IDENTITY, LOGISTIC, POISSON, mean, slope
 
 PAPER = "Li and Wang 2022, Communication Efficient Federated Learning for Generalized Linear Bandits"
 LINKS = {"logistic": LOGISTIC, "identity": IDENTITY, "poisson": POISSON}
-SOLVERS = ("accelerated", "newton")
+SOLVERS: dict[str, Callable[[Model, float], Solver]] = {"accelerated": Accelerated, "newton": DampedNewton}
 
 
 def slopes(link: str, radius: float) -> tuple[float, float]:
@@ -101,11 +102,9 @@ class RegressionAlgorithm(GlmAlgorithm):
     suboptimality: float | None = parameter(
         None, "how far above its minimum the global objective may stay; default: 1/n^2", symbol="epsilon", above=0
     )
-    solver: str = parameter("accelerated", "how the global regression is solved", choices=SOLVERS)
+    solver: str = parameter("accelerated", "how the global regression is solved", choices=tuple(SOLVERS))
 
     def regression(self, setting: Setting) -> Regression:
         """Return the global update."""
         model = self.constants(setting)
-        solver = Accelerated(model, self.arm_bound) if self.solver == "accelerated" else DampedNewton(self.arm_bound)
-        return Regression(solver, model, LINKS[self.link], self.suboptimality)
-
+        return Regression(SOLVERS[self.solver](model, self.arm_bound), model, LINKS[self.link], self.suboptimality)

@@ -55,9 +55,7 @@ class GlmServer:
             state.calling_round = int(message.round[wanted].max())
         return (Outgoing(np.flatnonzero(~state.answered), update.question(state)),)
 
-    def _bring_up_to_date(
-        self, state: ServerState, update: GlobalUpdate, late: Ints
-    ) -> Sequence[Outgoing[Download]]:
+    def _bring_up_to_date(self, state: ServerState, update: GlobalUpdate, late: Ints) -> Sequence[Outgoing[Download]]:
         outgoing: list[Outgoing[Download]] = [Outgoing(late, self.local.publish(state))]
         waited_for = late[~state.answered[late]]
         if state.step != IDLE and waited_for.size:

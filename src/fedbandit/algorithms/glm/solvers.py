@@ -35,14 +35,24 @@ class Search:
     momentum: float  # v_j
 
 
+@dataclass
+class Answers:
+    """What clients have answered, one row each: the order of arrival does not matter."""
+
+    gram: Floats
+    gradient: Floats
+    curvature: Floats
+    observations: Ints
+
+
 class Solver(Protocol):
     """The two halves of a way to minimise the global objective."""
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Gradient | Curvature:
         """Return what the clients `to` say of the iterate, from their observations before `stop`."""
 
-    def move(self, search: Search, gradient: Floats, curvature: Floats, observations: int) -> None:
-        """Go to the next iterate, given the gradient and the curvature of F at this one."""
+    def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
+        """Go to the next iterate, given the gradient of F at this one, and the answers of all."""
 
 
 def _gradients(kept: Kept, to: Ints, stop: Ints, model: Floats, link: int) -> Floats:
@@ -64,9 +74,10 @@ class Accelerated:
             step=np.full(len(to), probe.step),
         )
 
-    def move(self, search: Search, gradient: Floats, curvature: Floats, observations: int) -> None:  # noqa: ARG002
+    def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
         """Step along the gradient, and on by the momentum."""
-        smoothness = self.model.smoothness * self.arm_bound**2 + self.model.ridge / observations
+        n = int(answers.observations.sum())
+        smoothness = self.model.smoothness * self.arm_bound**2 + self.model.ridge / n
         momentum = (1.0 + math.sqrt(1.0 + 4.0 * search.momentum**2)) / 2.0
         gamma = (1.0 - search.momentum) / momentum
         place = search.iterate - gradient / smoothness
@@ -78,6 +89,7 @@ class Accelerated:
 class DampedNewton:
     """Newton's method, damped for generalised self-concordant losses."""
 
+    model: Model
     arm_bound: float
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Curvature:
@@ -89,7 +101,9 @@ class DampedNewton:
             step=np.full(len(to), probe.step),
         )
 
-    def move(self, search: Search, gradient: Floats, curvature: Floats, observations: int) -> None:  # noqa: ARG002
+    def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
         """Step to the minimum of the quadratic model, or part of the way."""
-        step = np.linalg.solve(curvature, gradient)
+        n = int(answers.observations.sum())
+        curvature = answers.curvature.sum(axis=0) + self.model.ridge * np.eye(len(gradient))
+        step = np.linalg.solve(curvature, n * gradient)
         search.iterate = search.iterate - damping(self.arm_bound * float(np.linalg.norm(step))) * step

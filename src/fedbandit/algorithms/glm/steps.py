@@ -15,9 +15,8 @@ from fedbandit.algorithms.glm.messages import FrozenModel, GlobalModel, NewtonMo
 from fedbandit.algorithms.glm.updates import ServerState
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.messages import Download
-from fedbandit.kernels import glm_rows as kernel
-from fedbandit.kernels.glm_rows import GlmRows
-from fedbandit.kernels.ridge import invert
+from fedbandit.kernels.glm_rows import FROZEN, GRADIENT_STEP, REFIT, STEP, GlmRows
+from fedbandit.kernels.ridge import invert, multiply
 
 
 class Shared(NamedTuple):
@@ -39,10 +38,10 @@ def nothing_shared(clients: int, dimension: int, ridge: float) -> Shared:
     >>> nothing_shared(2, 3, ridge=1.0).calling
     array([0, 0])
     """
-    vectors = [np.zeros((clients, dimension)) for _ in range(2)]
-    counts = [np.zeros(clients, dtype=np.int64) for _ in range(3)]
+    model, moment = (np.zeros((clients, dimension)) for _ in range(2))
+    called, before, calling = (np.zeros(clients, dtype=np.int64) for _ in range(3))
     log_det = np.full(clients, dimension * np.log(ridge))
-    return Shared(*vectors, np.zeros(clients), np.zeros(clients), log_det, *counts)
+    return Shared(model, moment, np.zeros(clients), np.zeros(clients), log_det, called, before, calling)
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class NoSteps:
 
     ridge: float  # of V and A
     rate: float = 0.0  # of the Newton step
-    code: ClassVar[int] = kernel.FROZEN
+    code: ClassVar[int] = FROZEN
     has_metric: ClassVar[bool] = False  # whether rows keep a matrix of the Newton step, beside V
 
     def publish(self, state: ServerState) -> Download:
@@ -72,7 +71,7 @@ class NoSteps:
 class NewtonSteps(NoSteps):
     """An online Newton step a turn, in the norm of A = V; scores use the ridge centre A^-1 b (algorithms 1 and 5)."""
 
-    code: ClassVar[int] = kernel.STEP
+    code: ClassVar[int] = STEP
 
     def publish(self, state: ServerState) -> Download:
         """Return A, b and theta."""
@@ -91,7 +90,9 @@ class NewtonSteps(NoSteps):
         rows.moment[to] = shared.moment[to] = message.moment
         rows.square[to] = shared.square[to]
         rows.online[to] = shared.online[to]
-        rows.estimate[to] = rows.inverse[to[0]] @ message.moment
+        centre = np.empty_like(message.moment)
+        multiply(rows.inverse[to[0]], message.moment, centre)
+        rows.estimate[to] = centre
 
     def predictor(self, shared: Shared, to: Ints, message: Any) -> Floats:  # noqa: ARG002
         """Return the models whose predictions the new part of b holds: the new one."""
@@ -102,7 +103,7 @@ class NewtonSteps(NoSteps):
 class GradientSteps(NewtonSteps):
     """An online Newton step a turn, in the norm of A += g g^T, while scores use V (algorithm 6)."""
 
-    code: ClassVar[int] = kernel.GRADIENT_STEP
+    code: ClassVar[int] = GRADIENT_STEP
     has_metric: ClassVar[bool] = True
 
     def publish(self, state: ServerState) -> Download:
@@ -132,7 +133,7 @@ class GradientSteps(NewtonSteps):
 class Refits(NoSteps):
     """The ridge maximum likelihood of the client's own data, every so many turns (UCB-GLM); no global updates."""
 
-    code: ClassVar[int] = kernel.REFIT
+    code: ClassVar[int] = REFIT
     has_metric: ClassVar[bool] = True
 
 

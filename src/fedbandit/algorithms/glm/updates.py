@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from fedbandit.algorithms.glm.messages import Batch, Call, Curvature, Gradient, Probe, Statistics
-from fedbandit.algorithms.glm.solvers import Search, Solver
+from fedbandit.algorithms.glm.solvers import Answers, Search, Solver
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.messages import Upload
@@ -24,16 +24,6 @@ from fedbandit.kernels.ridge import invert
 
 IDLE, CALLED = -1, 0
 MOST_STEPS = 100_000
-
-
-@dataclass
-class Answers:
-    """What has been answered, one row a client: the order of arrival does not matter."""
-
-    gram: Floats
-    gradient: Floats
-    curvature: Floats
-    observations: Ints
 
 
 @dataclass
@@ -165,8 +155,7 @@ class Regression:
                 f"the global regression over n={n} observations did not converge in {state.step} steps: set arm_bound "
                 "to the length of the longest arm, take solver=newton, or allow a larger suboptimality"
             )
-        curvature = (state.answers.curvature.sum(axis=0) + ridge * np.eye(len(gradient))) / n
-        self.solver.move(search, gradient, curvature, n)
+        self.solver.move(search, gradient, state.answers)
         state.step += 1
         return False
 
