@@ -38,7 +38,7 @@ class GlmRows(NamedTuple):
     model: Floats  # theta_i
     gram: Floats  # V_i, without its ridge
     inverse: Floats  # (V_i + ridge I)^-1
-    moment: Floats  # b_i
+    moment: Floats  # b_i; the gradient of what came since the last refit (REFIT)
     estimate: Floats  # theta_hat: the centre of the scores
     metric: Floats  # A_i without its ridge, where it is not V_i (GRADIENT_STEP); no rows elsewhere
     metric_inverse: Floats  # its inverse (GRADIENT_STEP), or that of the curvature of the loss (REFIT)
@@ -167,14 +167,19 @@ def newton_step(
 
 
 @compiled
-def follow_likelihood(rows: GlmRows, kept: Kept, client: int, arm: Floats, margin: float, rule: Rule) -> None:
-    """Refit the model to the client's own data when it is time to."""
+def follow_likelihood(
+    rows: GlmRows, kept: Kept, client: int, arm: Floats, margin: float, residual: float, rule: Rule
+) -> None:
+    """Note the observation's gradient and curvature; refit the model to the client's own data when it is time to."""
+    model, inverse, news = rows.model[client], rows.metric_inverse[client], rows.moment[client]
     root = np.sqrt(slope(rule.link, mean(rule.link, margin)))
-    add_observation_to_inverse(rows.metric_inverse[client], root * arm, np.empty(arm.size))
+    add_observation_to_inverse(inverse, root * arm, np.empty(arm.size))
+    for i in range(arm.size):
+        news[i] += residual * arm[i]
     if kept.length[client] % rule.refit_every == 0:
-        inverse = rows.metric_inverse[client]
-        refit(kept, client, rule.model.ridge, rule.link, rule.arm_bound, rows.model[client], inverse)
-        rows.estimate[client] = rows.model[client]
+        refit(kept, client, rule.model.ridge, rule.link, rule.arm_bound, model, inverse, news)
+        news[:] = 0.0
+        rows.estimate[client] = model
 
 
 @compiled
@@ -192,7 +197,7 @@ def learn(
     if is_due(rows, client, turns[0], rule.schedule):
         return True
     if rule.local == REFIT:
-        follow_likelihood(rows, kept, client, arm, margin, rule)
+        follow_likelihood(rows, kept, client, arm, margin, residual, rule)
     elif rule.local != FROZEN:
         newton_step(rows, client, arm, margin, residual, rule, scratch)
     return False

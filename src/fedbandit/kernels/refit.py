@@ -1,8 +1,9 @@
 """Ridge maximum likelihood of one client's kept data: Newton's method with an inverse curvature kept from before.
 
-The minimiser of sum_s m(x_s^T theta) - y_s x_s^T theta + (ridge / 2) |theta|^2 moves little when one observation comes,
+The minimiser of sum_s m(x_s^T theta) - y_s x_s^T theta + (ridge / 2) |theta|^2 moves little when an observation comes,
 and so does the curvature: its inverse is carried along by rank-one updates and computed afresh only when the steps
-stop shrinking fast. A refit then costs two or three gradients.
+stop shrinking fast. At the last minimiser the gradient of all data is that of the news alone, so the first step needs
+no pass over the data; a refit then costs one or two gradients.
 
 Steps are damped for generalised self-concordant losses, |m'''| <= m'' (Sun and Tran-Dinh 2019): with s = arm_bound
 |step| the factor log(1 + s) / s never overshoots, and full steps converge once s is small.
@@ -20,7 +21,7 @@ from fedbandit.kernels.kept_data import Kept, curvature_of, gradient_of
 from fedbandit.kernels.ridge import dot, invert, multiply
 
 _FULL = 0.125  # below this length steps are not damped
-_SMALL = 1e-9  # the step that is taken as the last
+_CLOSE = 1e-11  # a refit ends when the next step would be shorter, as the last two foretell
 _SLOW = 0.125  # steps that shrink by less ask for a fresh curvature
 _MOST_STEPS = 200
 
@@ -32,30 +33,41 @@ def damping(length: float) -> float:
 
 
 @compiled
-def refit(kept: Kept, client: int, ridge: float, link: int, arm_bound: float, model: Floats, inverse: Floats) -> int:
-    """Move `model` to the client's ridge maximum likelihood; return the number of gradients.
+def move(model: Floats, inverse: Floats, gradient: Floats, arm_bound: float) -> float:
+    """Take one damped Newton step; return the length of the whole step."""
+    step = np.empty(model.size)
+    multiply(inverse, gradient, step)
+    length = math.sqrt(dot(step, step))
+    factor = damping(arm_bound * length)
+    for i in range(model.size):
+        model[i] -= factor * step[i]
+    return length
 
-    `inverse` is the inverse of the curvature, ridge included, at some model nearby; it may be replaced.
+
+@compiled
+def refit(
+    kept: Kept, client: int, ridge: float, link: int, arm_bound: float, model: Floats, inverse: Floats, news: Floats
+) -> int:
+    """Move `model` to the client's ridge maximum likelihood; return the number of passes over its data.
+
+    `inverse` is the inverse of the curvature, ridge included, at some model nearby; it may be replaced. `news` is the
+    gradient, at `model`, of the observations that came since the last refit.
     """
-    size, count = model.size, kept.length[client]
-    gradient, step = np.empty(size), np.empty(size)
-    before = np.inf
+    size, stop = model.size, kept.length[client]
+    gradient = np.empty(size)
+    before = move(model, inverse, news, arm_bound)
+    is_far = arm_bound * before > _FULL
     for passes in range(1, _MOST_STEPS):
-        gradient_of(kept, client, 0, count, model, link, gradient)
+        gradient_of(kept, client, 0, stop, model, link, gradient)
         for i in range(size):
             gradient[i] += ridge * model[i]
-        multiply(inverse, gradient, step)
-        length = math.sqrt(dot(step, step))
-        if length > _SLOW * before or length > _FULL / arm_bound:
+        if is_far:
             curvature, scratch = np.empty((size, size)), np.empty((2, size, size))
-            curvature_of(kept, client, count, model, link, curvature)
+            curvature_of(kept, client, stop, model, link, curvature)
             invert(curvature, ridge, inverse, scratch[0], scratch[1])
-            multiply(inverse, gradient, step)
-            length = math.sqrt(dot(step, step))
-        factor = damping(arm_bound * length)
-        for i in range(size):
-            model[i] -= factor * step[i]
-        if length <= _SMALL:
+        length = move(model, inverse, gradient, arm_bound)
+        if length <= _CLOSE or length * length <= _CLOSE * before:
             return passes
+        is_far = length > _SLOW * before or arm_bound * length > _FULL
         before = length
     return _MOST_STEPS
