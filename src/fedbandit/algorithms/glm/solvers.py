@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from fedbandit.algorithms.glm.messages import Curvature, Gradient, Probe
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.messages import Upload
 from fedbandit.kernels.glm_width import Model
 from fedbandit.kernels.kept_data import Kept, curvature_of_each, gradient_of_each
 from fedbandit.kernels.refit import damping
@@ -48,6 +49,8 @@ class Answers:
 class Solver(Protocol):
     """The two halves of a way to minimise the global objective."""
 
+    answers: ClassVar[type[Upload]]  # the message that answers a probe
+
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Gradient | Curvature:
         """Return what the clients `to` say of the iterate, from their observations before `stop`."""
 
@@ -65,6 +68,7 @@ class Accelerated:
 
     model: Model
     arm_bound: float
+    answers: ClassVar[type[Upload]] = Gradient
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Gradient:
         """Return the gradients."""
@@ -91,6 +95,7 @@ class DampedNewton:
 
     model: Model
     arm_bound: float
+    answers: ClassVar[type[Upload]] = Curvature
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Curvature:
         """Return the gradients and the Hessians."""

@@ -62,6 +62,9 @@ class GlobalUpdate(Protocol):
     def question(self, state: ServerState) -> Call | Probe:
         """Return what is asked at this step."""
 
+    def expected(self, step: int) -> type[Upload]:
+        """Return the kind of message that answers the question of a step."""
+
     def advance(self, state: ServerState) -> bool:
         """Use the answers of all: go on to the next question, or finish the update and return True."""
 
@@ -138,6 +141,10 @@ class Regression:
             return Call(state.version + 1)
         return Probe(state.search.iterate.copy(), state.version + 1, state.step)
 
+    def expected(self, step: int) -> type[Upload]:
+        """Expect statistics first, then what the solver needs."""
+        return Statistics if step == CALLED else self.solver.answers
+
     def advance(self, state: ServerState) -> bool:
         """Begin at the last global model, and move until the gradient is small enough."""
         if state.step == CALLED:
@@ -185,6 +192,10 @@ class OneStep:
     def question(self, state: ServerState) -> Call:
         """Call once."""
         return Call(state.version + 1)
+
+    def expected(self, step: int) -> type[Upload]:  # noqa: ARG002
+        """Expect batches."""
+        return Batch
 
     def advance(self, state: ServerState) -> bool:
         """Add the outer product of the gradient to A, step in its norm, and project."""
