@@ -92,9 +92,9 @@ def test_while_one_client_is_silent_nothing_is_sent_and_nothing_committed_change
     heard = np.delete(EVERYONE, silent)
     assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []
     assert same(exchange.committed(), before)
-    iterate = exchange.state.search.iterate.copy()
+    iterate = exchange.state.iterate.copy()
     assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []  # again: no second answer counts
-    assert (exchange.state.search.iterate == iterate).all()
+    assert (exchange.state.iterate == iterate).all()
     assert same(exchange.committed(), before)
 
 

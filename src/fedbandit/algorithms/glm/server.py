@@ -72,9 +72,11 @@ class GlmServer:
         expected = update.expected(state.step)
         if not isinstance(message, expected):
             raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
+        if not fits.all():
+            senders, message = senders[fits], message.rows(fits)
         for name in message.layout().keys() - _PROTOCOL:
-            getattr(state.answers, name)[senders[fits]] = getattr(message, name)[fits]
-        state.answered[senders[fits]] = True
+            getattr(state.answers, name)[senders] = getattr(message, name)
+        state.answered[senders] = True
         if not state.answered.all():
             return ()
         state.answered[:] = False
