@@ -26,6 +26,7 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels import ridge_rows as kernel
 from fedbandit.kernels.confidence import Width
+from fedbandit.kernels.ridge_turns import choose_each, observe_each, play
 from fedbandit.kernels.rows import doubled
 from fedbandit.kernels.snapshots import Snapshots, empty_snapshots, free_slot, point
 
@@ -114,14 +115,14 @@ class LinearClients:
     def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
         self._make_room(state, len(who))
-        return kernel.choose_each(
+        return choose_each(
             state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule, who, features, draws
         )
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the uploads and hellos that follow."""
         self._make_room(state, len(who))
-        why = kernel.observe_each(
+        why = observe_each(
             state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule, self.thresholds,
             who, seen.features, seen.choice, seen.feedback,
         )  # fmt: skip
@@ -137,7 +138,7 @@ class LinearClients:
         choices = np.empty(len(turns), dtype=np.int64)
         turn = start
         while True:
-            turn, why = kernel.play(
+            turn, why = play(
                 state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule, self.thresholds,
                 turns.client, turns.features, turns.outcomes.payoff, draws, turn, choices,
             )  # fmt: skip
