@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +20,10 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.datasets import describe, load
-from fedbandit.datasets.arrays import Floats
-from fedbandit.datasets.classification import Classification as Rows
-from fedbandit.datasets.features import block_one_hot, standardised, unit_rows
-from fedbandit.datasets.places import find
 from fedbandit.environments.arrivals import ARRIVALS, Arrivals
+
+if TYPE_CHECKING:
+    from fedbandit.datasets.arrays import Floats
 
 SETS = ("shuttle", "magic", "covertype", "mushroom", "adult")
 
@@ -57,6 +56,8 @@ class Classification(
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
+        from fedbandit.datasets.features import block_one_hot  # SciPy is imported only by those who read data
+
         contexts, labels, arms = self._data()
         arrivals = Arrivals(self.arrivals, self.clients, self.skew)
         whose, order = stream(seed, "arrivals"), _rows(len(labels), stream(seed, "rows"))
@@ -67,6 +68,9 @@ class Classification(
             yield Turns(arrivals.next(whose, size), block_one_hot(contexts[row], arms), Rewards(payoff, payoff))
 
     def _data(self) -> tuple[Floats, Ints, int]:
+        from fedbandit.datasets import describe
+        from fedbandit.datasets.places import find
+
         release = find(describe(self.dataset), self.path or None)
         return _contexts(self.dataset, release.location, release.fingerprint())
 
@@ -74,6 +78,10 @@ class Classification(
 @lru_cache(maxsize=2)
 def _contexts(dataset: str, location: Path, fingerprint: str) -> tuple[Floats, Ints, int]:  # noqa: ARG001
     """Return the scaled rows, their classes, and the number of classes; kept while the files stay the same."""
+    from fedbandit.datasets import load
+    from fedbandit.datasets.classification import Classification as Rows
+    from fedbandit.datasets.features import standardised, unit_rows
+
     data = load(dataset, location)
     assert isinstance(data, Rows)
     return standardised(unit_rows(data.features())), data.labels, len(data.class_names)

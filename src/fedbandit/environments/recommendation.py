@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,13 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.datasets.prepared import SCALES, SETS, Prepared, Request, prepare
 from fedbandit.kernels.sampling import draw_others, gather, interleave
+
+if TYPE_CHECKING:
+    from fedbandit.datasets.prepared import Prepared
+
+SETS = ("lastfm", "delicious", "movielens-100k", "movielens-1m", "movielens-20m", "movielens-25m")
+SCALES = ("none", "standardised", "unit")
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Recommendation(
     dimension: int = parameter(25, "features of an item", symbol="d", at_least=1)
     users: int | None = parameter(None, "keep so many of the most active users; default: all", at_least=1)
     above: float | None = parameter(None, "only events with a greater value (rating, plays) count; default: all")
-    scale: str = parameter("none", "how the features are scaled after the SVD (U S)", choices=tuple(SCALES))
+    scale: str = parameter("none", "how the features are scaled after the SVD (U S)", choices=SCALES)
     arrivals: str = parameter(
         "uniform", "whose turn it is: anyone who has events left, or all in rounds", choices=("uniform", "round-robin")
     )
@@ -57,6 +63,8 @@ class Recommendation(
 
     def data(self) -> Prepared:
         """Return the prepared data set; the first call in a process reads or prepares it."""
+        from fedbandit.datasets.prepared import Request, prepare  # SciPy is imported only by those who read data
+
         request = Request(self.dimension, self.scale, self.users, self.above)
         data = prepare(self.dataset, request, self.path or None)
         others = len(data.features) - int(data.per_user().max())
