@@ -70,7 +70,7 @@ class Recommendation(
         others = len(data.features) - int(data.per_user().max())
         if others < self.arms - 1:
             raise InvalidInput(
-                f"arms={self.arms}, but one user has not had only {others} of the {len(data.features)} items: "
+                f"arms={self.arms}, but one user has had all but {others} of the {len(data.features)} items: "
                 f"give at most {others + 1} arms"
             )
         return data
