@@ -52,7 +52,8 @@ def _describe_parameters(thing: Any, paper: str) -> None:
     table = Table("parameter", "default", "meaning", "symbol", "may be")
     cls: type[Parameters] = thing
     for each in cls.describe():
-        default = "theory" if each.default is None else str(each.default)
+        nothing = "theory" if "theory" in each.meaning else "none"
+        default = nothing if each.default is None else str(each.default)
         table.add_row(each.name, default, escape(each.meaning), each.symbol, each.limits)
     out.print(table)
 
