@@ -118,13 +118,14 @@ class Ordered(Claim):
     series: tuple[str, ...]
     y: str = "regret"
     per_client: bool = False
+    points: tuple[str, ...] = ()  # only these labels; all if none are named
 
     def judge(self, table: Table) -> Verdict:
         """Compare neighbours in the order at each shared point; a series of one point stands for all points."""
         by_point = [{row.point: row for row in table.of(label)} for label in self.series]
         shared = list(dict.fromkeys(point for points in by_point if len(points) > 1 for point in points)) or [""]
         holds, parts = [], []
-        for point in shared:
+        for point in (each for each in shared if not self.points or each in self.points):
             rows = [points[point] if point in points else next(iter(points.values())) for points in by_point]
             means = [row.mean(self.y) / (row.clients if self.per_client else 1) for row in rows]
             holds.append(all(left < right for left, right in pairwise(means)))

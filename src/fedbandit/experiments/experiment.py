@@ -25,7 +25,7 @@ from typing import Any
 
 from fedbandit.core.algorithm import algorithms
 from fedbandit.core.environment import environments
-from fedbandit.core.errors import InvalidInput
+from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.registry import Registry
 from fedbandit.experiments.claims import Claim
 from fedbandit.experiments.figures import Figure
@@ -141,7 +141,8 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     quick: Quick = Quick()
     notes: str = ""
-    baseline: str = ""  # the label of a series whose reward, seed by seed, all rewards are divided by: "normalised"
+    # The label of a series whose reward in the same world, seed by seed, all rewards are divided by ("normalised").
+    baseline: str = ""
 
     def register(self) -> Experiment:
         """Make the experiment known by its id."""
@@ -182,6 +183,8 @@ class Experiment:
 
     def check(self) -> None:
         """Refuse unknown names and bad values before anything runs."""
+        if self.baseline and self.baseline not in {series.label for series in self.series}:
+            raise unknown("baseline", self.baseline, {series.label for series in self.series})
         if not self.series:
             raise InvalidInput(f"experiment {self.id!r} has no series: add at least one [[series]]")
         if self.seeds < 1:

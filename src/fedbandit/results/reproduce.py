@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.engines.sweep import sweep
 from fedbandit.experiments.claims import Verdict
-from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.experiment import Cell, Experiment
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.results.record import Record, group_totals, run_cell
@@ -74,13 +74,15 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
     grouped: dict[tuple[str, str], list[Record]] = {}
     rows = {}
     beside = {
-        cell.seed: records[cell.key()] for series, _, cell in experiment.cells() if series.label == experiment.baseline
+        _world(cell): records[cell.key()]
+        for series, _, cell in experiment.cells()
+        if series.label == experiment.baseline
     }
     for series, point, cell in experiment.cells():
         key = (series.label, point.label)
         record = records[cell.key()]
         if experiment.baseline:
-            record = normalised(record, beside[cell.seed])
+            record = normalised(record, beside[_world(cell)])
         for figure in experiment.figures:
             if isinstance(figure, Groups):
                 record = replace(record, totals={**record.totals, **group_totals(record, figure)})
@@ -92,6 +94,10 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
             for (series, point), group in grouped.items()
         )
     )
+
+
+def _world(cell: Cell) -> tuple[int, str]:
+    return cell.seed, repr(sorted(cell.world.items()))
 
 
 def normalised(record: Record, baseline: Record) -> Record:
