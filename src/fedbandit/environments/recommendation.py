@@ -61,9 +61,16 @@ class Recommendation(
         length = len(data.user) if self.arrivals == "uniform" else per_user.size * int(per_user.min())
         return Setting(per_user.size, self.arms, self.dimension, horizon=length)
 
+    def fingerprint(self) -> str:
+        """Return a digest of the data set's files."""
+        from fedbandit.datasets import describe  # SciPy is imported only by those who read data
+        from fedbandit.datasets.places import find
+
+        return find(describe(self.dataset), self.path or None).content()
+
     def data(self) -> Prepared:
         """Return the prepared data set; the first call in a process reads or prepares it."""
-        from fedbandit.datasets.prepared import Request, prepare  # SciPy is imported only by those who read data
+        from fedbandit.datasets.prepared import Request, prepare
 
         request = Request(self.dimension, self.scale, self.users, self.above)
         data = prepare(self.dataset, request, self.path or None)

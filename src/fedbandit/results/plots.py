@@ -62,8 +62,7 @@ def draw(
         axes.set_ylabel(AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else ""))
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-        kind = {TradeOff: "trade-off", OverTime: "over-time", Against: "against"}[type(figure)]
-        return write(canvas, folder / (figure.name or kind))
+        return write(canvas, folder / figure.file_name)
 
 
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
