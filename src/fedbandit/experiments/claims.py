@@ -148,6 +148,7 @@ class Ordered(Claim):
     series: tuple[str, ...]
     y: str = "regret"
     per_client: bool = False
+    points: tuple[str, ...] = ()  # only these labels; all if none are named
 
     def about(self) -> tuple[str, ...]:
         """Return the labels of the series."""
@@ -161,7 +162,7 @@ class Ordered(Claim):
         several = [points for points in by_point if len(points) > 1]
         shared = [point for point in several[0] if all(point in points for points in several)] if several else [""]
         holds, parts = [], []
-        for point in shared:
+        for point in (each for each in shared if not self.points or each in self.points):
             rows = [points[point] if point in points else next(iter(points.values())) for points in by_point]
             means = [row.mean(self.y) / (row.clients if self.per_client else 1) for row in rows]
             in_order = all(left < right for left, right in pairwise(means))
