@@ -229,6 +229,7 @@ Experiment(
             RANDOM,
         )
     ),
+    figures=(TradeOff(x="messages", y="reward", title="Reward against communication, by the scale of the features"),),
     seeds=2,
     baseline=RANDOM.label,
     quick=Quick(seeds=1, world={"users": 60}),
