@@ -1,0 +1,256 @@
+"""Literal transcriptions of the linear family (linear.md; async-linucb.txt, algorithms 1, 2 and 4).
+
+V_i, b_i are what client i knows, dV_i, db_i its own part not uploaded yet; V_g, b_g are the server's;
+dV_-j, db_-j what the server has not sent to j. Every matrix is inverted and every determinant taken afresh.
+"""
+
+import numpy as np
+
+from reference.recorded import Ledger, count_clients, lowest_best
+
+
+def log_determinant(matrix, ridge):
+    """log det(matrix + ridge I): all determinants are of the matrix plus ridge I."""
+    return np.linalg.slogdet(matrix + ridge * np.eye(len(matrix)))[1]
+
+
+def width(matrix, ridge, noise, delta):
+    """Equation (5): noise * sqrt(log det(V + ridge I) - d log ridge + 2 log(1/delta)) + sqrt(ridge)."""
+    growth = log_determinant(matrix, ridge) - len(matrix) * np.log(ridge)
+    return noise * np.sqrt(growth + 2 * np.log(1 / delta)) + np.sqrt(ridge)
+
+
+def choose(arms, matrix, vector, *, ridge, noise, delta, alpha, exploration, draw):
+    """The arm of one turn by V = matrix, b = vector."""
+    inverse = np.linalg.inv(matrix + ridge * np.eye(len(matrix)))
+    estimate = inverse @ vector
+    if alpha is None:
+        alpha = width(matrix, ridge, noise, delta)
+    if exploration == "ucb":
+        # Equation (5): x.theta_hat + alpha |x| in the norm of (V + ridge I)^-1.
+        return lowest_best([x @ estimate + alpha * np.sqrt(x @ inverse @ x) for x in arms])
+    if exploration == "thompson":
+        # theta ~ N(theta_hat, alpha^2 (V + ridge I)^-1); L L^T = (V + ridge I)^-1, L lower triangular.
+        theta = estimate + alpha * np.linalg.cholesky(inverse) @ draw
+    elif exploration == "perturbed":
+        # theta = (V + ridge I)^-1 (b + alpha V^(1/2) xi), with the symmetric square root.
+        values, vectors = np.linalg.eigh(matrix)
+        root = vectors @ np.diag(np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        theta = inverse @ (vector + alpha * root @ draw)
+    else:
+        raise ValueError(f"unknown exploration {exploration!r}")
+    return lowest_best([x @ theta for x in arms])
+
+
+def async_linucb(
+    world,
+    *,
+    ridge=0.1,
+    noise=0.1,
+    delta=0.1,
+    upload_threshold=2.0,
+    download_threshold=2.0,
+    alpha=None,
+    exploration="ucb",
+    draws=None,
+):
+    """Algorithms 1 and 2. Thresholds: one number, or one for each client (appendix E)."""
+    clients, dimension = count_clients(world), world["arms"].shape[2]
+    upload_threshold = np.broadcast_to(np.asarray(upload_threshold, dtype=float), clients)
+    download_threshold = np.broadcast_to(np.asarray(download_threshold, dtype=float), clients)
+    known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
+    own_v, own_b = np.zeros_like(known_v), np.zeros_like(known_b)
+    unsent_v, unsent_b = np.zeros_like(known_v), np.zeros_like(known_b)
+    server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
+    met = [False] * clients
+    ledger, chosen = Ledger(), []
+    payload = dimension * dimension + dimension
+
+    for turn, i in enumerate(world["client"]):
+        if not met[i]:
+            # Algorithm 2, lines 5-7: the client starts empty-handed, its download buffer is all of V_g, b_g.
+            met[i] = True
+            unsent_v[i], unsent_b[i] = server_v, server_b
+        # Line 8.
+        arm = choose(
+            world["arms"][turn],
+            known_v[i],
+            known_b[i],
+            ridge=ridge,
+            noise=noise,
+            delta=delta,
+            alpha=alpha,
+            exploration=exploration,
+            draw=None if draws is None else draws[turn],
+        )
+        chosen.append(arm)
+        x, y = world["arms"][turn, arm], world["reward"][turn, arm]
+        # Line 9.
+        known_v[i] += np.outer(x, x)
+        known_b[i] += x * y
+        own_v[i] += np.outer(x, x)
+        own_b[i] += x * y
+        # Algorithm 1, line 2, equation (3): strictly greater, determinants compared by their logarithms.
+        now = log_determinant(known_v[i], ridge)
+        if now > np.log(upload_threshold[i]) + log_determinant(known_v[i] - own_v[i], ridge):
+            # Lines 3-5.
+            ledger.up(1, payload)
+            server_v += own_v[i]
+            server_b += own_b[i]
+            for j in range(clients):
+                if met[j] and j != i:
+                    unsent_v[j] += own_v[i]
+                    unsent_b[j] += own_b[i]
+            own_v[i], own_b[i] = 0.0, 0.0
+            # Lines 6-10, equation (4): every client met, the sender included, in client order.
+            now = log_determinant(server_v, ridge)
+            for j in range(clients):
+                # A client whose download buffer is empty never gets a download.
+                if not met[j] or not unsent_v[j].any():
+                    continue
+                if now > np.log(download_threshold[j]) + log_determinant(server_v - unsent_v[j], ridge):
+                    ledger.down(1, payload)
+                    known_v[j] += unsent_v[j]
+                    known_b[j] += unsent_b[j]
+                    unsent_v[j], unsent_b[j] = 0.0, 0.0
+        ledger.end_turn()
+
+    return {
+        "arm": np.array(chosen),
+        **ledger.report(),
+        "V_g": server_v,
+        "b_g": server_b,
+        "V": known_v,
+        "b": known_b,
+        "dV": own_v,
+        "db": own_b,
+        "unsent_V": unsent_v,
+        "unsent_b": unsent_b,
+    }
+
+
+def sync_linucb(
+    world,
+    *,
+    ridge=0.1,
+    noise=0.1,
+    delta=0.1,
+    sync_threshold=1.0,
+    alpha=None,
+    exploration="ucb",
+    draws=None,
+):
+    """Algorithm 4 (DisLinUCB); the roster is all N clients of the file, met or not."""
+    clients, dimension = count_clients(world), world["arms"].shape[2]
+    known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
+    own_v, own_b = np.zeros_like(known_v), np.zeros_like(known_b)
+    server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
+    since = np.zeros(clients, dtype=int)
+    ledger, chosen, sync_turns = Ledger(), [], []
+    payload = dimension * dimension + dimension
+
+    for turn, i in enumerate(world["client"]):
+        arm = choose(
+            world["arms"][turn],
+            known_v[i],
+            known_b[i],
+            ridge=ridge,
+            noise=noise,
+            delta=delta,
+            alpha=alpha,
+            exploration=exploration,
+            draw=None if draws is None else draws[turn],
+        )
+        chosen.append(arm)
+        x, y = world["arms"][turn, arm], world["reward"][turn, arm]
+        # Line 8.
+        known_v[i] += np.outer(x, x)
+        known_b[i] += x * y
+        own_v[i] += np.outer(x, x)
+        own_b[i] += x * y
+        since[i] += 1
+        # dt_i log(det(V_i + ridge I) / det(V_i - dV_i + ridge I)) > D.
+        growth = log_determinant(known_v[i], ridge) - log_determinant(known_v[i] - own_v[i], ridge)
+        if since[i] * growth > sync_threshold:
+            sync_turns.append(turn)
+            for j in range(clients):
+                ledger.up(1, payload)
+                server_v += own_v[j]
+                server_b += own_b[j]
+                own_v[j], own_b[j], since[j] = 0.0, 0.0, 0
+            for j in range(clients):
+                ledger.down(1, payload)
+                known_v[j], known_b[j] = server_v, server_b
+        ledger.end_turn()
+
+    return {
+        "arm": np.array(chosen),
+        **ledger.report(),
+        "rounds": len(sync_turns),
+        "sync_turns": sync_turns,
+        "V_g": server_v,
+        "b_g": server_b,
+        "V": known_v,
+        "b": known_b,
+        "dV": own_v,
+        "db": own_b,
+    }
+
+
+def local_linucb(world, *, ridge=0.1, noise=0.1, delta=0.1, alpha=None, exploration="ucb", draws=None):
+    """Every client alone, no communication; V_g, b_g stay empty."""
+    clients, dimension = count_clients(world), world["arms"].shape[2]
+    known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
+    ledger, chosen = Ledger(), []
+    for turn, i in enumerate(world["client"]):
+        arm = choose(
+            world["arms"][turn],
+            known_v[i],
+            known_b[i],
+            ridge=ridge,
+            noise=noise,
+            delta=delta,
+            alpha=alpha,
+            exploration=exploration,
+            draw=None if draws is None else draws[turn],
+        )
+        chosen.append(arm)
+        x, y = world["arms"][turn, arm], world["reward"][turn, arm]
+        known_v[i] += np.outer(x, x)
+        known_b[i] += x * y
+        ledger.end_turn()
+    return {
+        "arm": np.array(chosen),
+        **ledger.report(),
+        "V_g": np.zeros((dimension, dimension)),
+        "b_g": np.zeros(dimension),
+        "V": known_v,
+        "b": known_b,
+    }
+
+
+def pooled_linucb(world, *, ridge=0.1, noise=0.1, delta=0.1, alpha=None, exploration="ucb", draws=None):
+    """One LinUCB over all clients' data at once; raw data travel."""
+    dimension = world["arms"].shape[2]
+    server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
+    ledger, chosen = Ledger(), []
+    for turn in range(len(world["client"])):
+        arm = choose(
+            world["arms"][turn],
+            server_v,
+            server_b,
+            ridge=ridge,
+            noise=noise,
+            delta=delta,
+            alpha=alpha,
+            exploration=exploration,
+            draw=None if draws is None else draws[turn],
+        )
+        chosen.append(arm)
+        x, y = world["arms"][turn, arm], world["reward"][turn, arm]
+        server_v += np.outer(x, x)
+        server_b += x * y
+        # Reading: the turn's one message (x, y) is an upload; the model comes back to the client for nothing.
+        ledger.up(1, dimension + 1)
+        ledger.end_turn()
+    return {"arm": np.array(chosen), **ledger.report(), "V_g": server_v, "b_g": server_b}
