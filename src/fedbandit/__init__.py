@@ -1,1 +1,42 @@
-"""Federated contextual bandits: many sites decide locally, learn together, and keep their data."""
+"""Federated contextual bandits: many sites decide locally, learn together, and keep their data.
+
+>>> import fedbandit as fb
+>>> world = fb.environment("linear", clients=10, arms=5, dimension=4)
+>>> alone = fb.run("local-linucb", world, turns=500)
+>>> together = fb.run("async-linucb", world, turns=500)
+>>> bool(together.regret[-1] < alone.regret[-1])
+True
+"""
+
+from fedbandit.core.algorithm import Algorithm, Setting, algorithms
+from fedbandit.core.environment import Environment, environments
+from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
+from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.nodes.by_hand import Client, Server
+from fedbandit.results.reproduce import reproduce
+from fedbandit.results.result import Result
+from fedbandit.results.run import algorithm_named as algorithm
+from fedbandit.results.run import environment_named as environment
+from fedbandit.results.run import run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Algorithm",
+    "Client",
+    "Environment",
+    "Experiment",
+    "FedbanditError",
+    "InvalidInput",
+    "ProtocolError",
+    "Result",
+    "Server",
+    "Setting",
+    "algorithm",
+    "algorithms",
+    "environment",
+    "environments",
+    "experiments",
+    "reproduce",
+    "run",
+]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import Parameters
@@ -46,6 +46,11 @@ class Algorithm(Parameters):
         if id:
             cls.id, cls.title, cls.paper = id, title, paper
             algorithms.add(id, cls)
+
+    def for_client(self, client: int) -> Self:
+        """Return the parameters as one client has them: of a value given per client, its own."""
+        own = {name: value[client] for name, value in vars(self).items() if isinstance(value, tuple)}
+        return replace(self, **own) if own else self  # type: ignore[type-var]
 
     @abstractmethod
     def build(self, setting: Setting) -> Federation:

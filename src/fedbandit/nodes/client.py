@@ -16,12 +16,16 @@ from fedbandit.nodes.envelope import Envelope
 
 
 class ClientNode:
-    """Numbers what its clients send, and lets through only downloads that are newer than the last."""
+    """Numbers what its clients send, and lets through only downloads that are newer than the last.
 
-    def __init__(self, side: Clients, clients: int, epoch: int = 0) -> None:
+    Within, clients are counted from 0; `first` is what the outside calls the first of them.
+    """
+
+    def __init__(self, side: Clients, clients: int, epoch: int = 0, first: int = 0) -> None:
         """Start the client side of an algorithm for a cohort."""
         self.side = side
         self.clients = clients
+        self.first = first
         self.state: Any = side.start(clients)
         self.epoch = epoch
         self._sent = np.zeros(clients, dtype=np.int64)
@@ -42,17 +46,19 @@ class ClientNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
-        if not raise_to(self._received, envelope.clients, int(envelope.sequence)):
-            envelope = envelope.only(np.flatnonzero(self._received[envelope.clients] < envelope.sequence))
-            if not envelope.clients.size:
+        to = envelope.clients - self.first if self.first else envelope.clients
+        if not raise_to(self._received, to, int(envelope.sequence)):
+            to = to[self._received[to] < envelope.sequence]
+            if not to.size:
                 return []
-            self._received[envelope.clients] = envelope.sequence
-        return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
+            self._received[to] = envelope.sequence
+        return self._seal(self.side.receive(self.state, to, envelope.message))
 
     def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:
         sealed = []
         for each in outgoing:
             sequence = self._sent[each.clients] + 1
             self._sent[each.clients] = sequence
-            sealed.append(Envelope(each.clients, each.message, self.epoch, sequence))
+            names = each.clients + self.first if self.first else each.clients
+            sealed.append(Envelope(names, each.message, self.epoch, sequence))
         return sealed

@@ -1,0 +1,1 @@
+"""Speed and memory: what is measured, and the floor that it must keep."""

@@ -1,0 +1,48 @@
+"""A row of the benchmark table, and the ways to measure one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """Something that must cost at most so much."""
+
+    name: str
+    at_most: float
+    unit: str
+    measure: Callable[[], float]
+    beside: str = ""  # what others take
+
+
+def best_seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """Return the shortest of several times, after one unmeasured call that compiles and warms up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def in_a_process(code: str, cores: int | None = 1) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own, on so many cores."""
+    pin = f"import os; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{cores}]);" if cores else ""
+    return subprocess.run([sys.executable, "-c", pin + code], check=True, capture_output=True, text=True)
+
+
+def seconds_of_process(code: str, repeats: int = 3) -> float:
+    """Return the shortest time of a whole process, interpreter included, after one unmeasured run."""
+    return best_seconds(lambda: in_a_process(code, cores=None), repeats)
+
+
+def peak_gibibytes(code: str) -> float:
+    """Return the largest memory that a process running the code held."""
+    tail = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    return int(in_a_process(code + tail).stdout.split()[-1]) / 2**20

@@ -1,0 +1,5 @@
+"""The command line: `fedbandit list | describe | run | reproduce | demo`."""
+
+from fedbandit.cli.main import main
+
+__all__ = ["main"]

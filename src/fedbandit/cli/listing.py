@@ -1,0 +1,73 @@
+"""`fedbandit list` and `fedbandit describe`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from fedbandit.cli.screen import out
+from fedbandit.core.algorithm import algorithms
+from fedbandit.core.environment import environments
+from fedbandit.core.errors import unknown
+from fedbandit.core.parameters import Parameters
+from fedbandit.experiments.experiment import Experiment, experiments
+
+
+def list_all() -> None:
+    """List the algorithms, environments and experiments, one line each."""
+    for title, registry in (("Algorithms", algorithms), ("Environments", environments), ("Experiments", experiments)):
+        table = Table(
+            title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2)
+        )
+        for name in registry:
+            thing: Any = registry[name]
+            table.add_row(f"[cyan]{name}[/]", escape(thing.title))
+        out.print(table)
+        out.print()
+    out.print("fedbandit describe NAME shows the parameters of any of them.")
+
+
+def describe(name: Annotated[str, typer.Argument(help="An algorithm, an environment or an experiment.")]) -> None:
+    """Describe an algorithm, an environment or an experiment: parameters, defaults, meaning, the paper's symbol."""
+    if name in list(algorithms):
+        _describe_parameters(algorithms[name], algorithms[name].paper)
+    elif name in list(environments):
+        _describe_parameters(environments[name], "")
+    elif name in list(experiments):
+        _describe_experiment(experiments[name])
+    else:
+        raise unknown("name", name, [*algorithms, *environments, *experiments])
+
+
+def _describe_parameters(thing: Any, paper: str) -> None:
+    out.print(f"[bold]{thing.id}[/]: {escape(thing.title)}")
+    if paper:
+        out.print(f"[dim]{escape(paper)}[/]")
+    text = inspect.getdoc(thing) or ""
+    out.print("\n" + escape(text.split(">>>")[0].strip()) + "\n")
+    table = Table("parameter", "default", "meaning", "symbol", "may be")
+    cls: type[Parameters] = thing
+    for each in cls.describe():
+        default = "theory" if each.default is None else str(each.default)
+        table.add_row(each.name, default, escape(each.meaning), each.symbol, each.limits)
+    out.print(table)
+
+
+def _describe_experiment(experiment: Experiment) -> None:
+    out.print(f"[bold]{experiment.id}[/]: {escape(experiment.title)}\n")
+    world = ", ".join(f"{name}={value}" for name, value in experiment.world.items())
+    length = f"{experiment.rounds} rounds" if experiment.rounds else f"{experiment.turns or 'all'} turns"
+    runs = sum(len(series.points) for series in experiment.series) * experiment.seeds
+    out.print(f"environment: {experiment.environment} ({world})")
+    out.print(f"length: {length}, {experiment.seeds} seeds, {runs} runs")
+    for series in experiment.series:
+        points = "; ".join(point.label for point in series.points if point.label)
+        out.print(f"series: {escape(series.label)} ({series.algorithm}) {escape(points)}")
+    for claim in experiment.claims:
+        out.print(f"claim: {escape(claim.sentence)}")
+    if experiment.notes:
+        out.print(f"\n{escape(experiment.notes)}")

@@ -1,0 +1,75 @@
+"""`fedbandit reproduce`: a declared experiment, or one of the user's own from a TOML file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from fedbandit.cli.screen import Bar, out
+from fedbandit.core.errors import InvalidInput
+from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.experiments.user_file import read_experiment
+from fedbandit.results.report import known_columns, measured
+from fedbandit.results.reproduce import Reproduced
+from fedbandit.results.reproduce import reproduce as reproduce_experiment
+
+
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="An experiment of `fedbandit list`, or a TOML file of your own.")],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smaller world and fewer seeds: seconds, not minutes.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="How many runs at once; default: all cores.")] = -1,
+    seeds: Annotated[int | None, typer.Option(help="How many seeds, instead of the experiment's own number.")] = None,
+    output: Annotated[Path, typer.Option(help="The folder for results.")] = Path("results"),
+) -> None:
+    """Run an experiment and write its table, figures and report. Finished runs are not run again."""
+    chosen = _experiment(experiment, quick, seeds)
+    if jobs == 0:
+        raise InvalidInput("--jobs must not be 0: give the number of runs at once, or -1 for all cores")
+    folder = output / chosen.id / "quick" if quick else output / chosen.id
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"--output {output}: cannot make {folder} ({error.strerror}): choose another folder"
+        ) from None
+    with Bar(chosen.id) as bar:
+        cores = os.cpu_count() or 1
+        found = reproduce_experiment(chosen, folder, jobs=cores if jobs < 0 else jobs, progress=bar.show)
+    _show(found)
+
+
+def _experiment(name: str, quick: bool, seeds: int | None) -> Experiment:
+    chosen = read_experiment(Path(name)) if name.endswith(".toml") else experiments[name]
+    if quick:
+        chosen = chosen.quickened()
+    if seeds is not None:
+        if seeds < 1:
+            raise InvalidInput(f"--seeds must be at least 1, not {seeds}: give the number of repetitions")
+        chosen = replace(chosen, seeds=seeds)
+    return chosen
+
+
+def _show(found: Reproduced) -> None:
+    columns = known_columns(found.table)
+    table = Table(title=escape(f"{found.experiment.id}: {found.experiment.title}"), title_justify="left")
+    table.add_column("series")
+    table.add_column("point")
+    for name in columns:
+        table.add_column(name, justify="right")
+    for row in found.table.rows:
+        table.add_row(escape(row.series), escape(row.point), *(measured(row.measured[name]) for name in columns))
+    out.print(table)
+    for sentence, verdict in found.verdicts:
+        colour = "green" if verdict.answer == "holds" else "yellow"
+        out.print(f"{escape(sentence)}: [{colour}]{verdict.answer}[/]\n  [dim]{escape(verdict.evidence)}[/]")
+    out.print(f"{found.cells_run} runs made, {found.cells_kept} kept from before")
+    for path in [*found.figures, found.folder / "table.csv", found.report]:
+        out.print(str(path), soft_wrap=True, highlight=False)

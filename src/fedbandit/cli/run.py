@@ -1,0 +1,152 @@
+"""`fedbandit run`: one algorithm on one environment, for one seed or several."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from fedbandit.cli.screen import Bar, err, out
+from fedbandit.core.environment import Environment
+from fedbandit.core.errors import InvalidInput
+from fedbandit.engines.sweep import sweep
+from fedbandit.results.result import Result
+from fedbandit.results.run import algorithm_named, environment_named
+from fedbandit.results.run import run as run_one
+
+MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
+
+
+def run(
+    algorithm: Annotated[str, typer.Argument(help="An algorithm of `fedbandit list`.")],
+    environment: Annotated[str, typer.Option(help="An environment of `fedbandit list`.")] = "linear",
+    recorded: Annotated[str, typer.Option(help="Run on the turns of this .npz file instead.")] = "",
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
+    world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
+    turns: Annotated[int | None, typer.Option(help="How many turns; default: the environment's own length.")] = None,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    seeds: Annotated[int, typer.Option(help="How many seeds to run.")] = 1,
+    jobs: Annotated[int, typer.Option(help="How many runs at once.")] = 1,
+    trace: Annotated[Path | None, typer.Option(help="Write one row a turn to this CSV file.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the run to this file (.png, .svg or .pdf).")] = None,
+    save: Annotated[Path | None, typer.Option(help="Save the result to this .npz file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run an algorithm and show regret, reward and communication."""
+    chosen = algorithm_named(algorithm, **assignments("--set", set_))
+    place = _environment(environment, recorded, assignments("--world", world))
+    _check_numbers(seed, seeds, jobs)
+    _check_outputs(trace, figure, save, seeds)
+    results: list[Result] = []
+    total = (turns or place.setting().horizon) * seeds
+    with Bar(f"{algorithm}") as bar:
+        if seeds == 1:
+            results.append(run_one(chosen, place, turns=turns, seed=seed, progress=lambda done: bar.show(done, total)))
+        else:
+            tasks = ((chosen, place, turns, each) for each in range(seed, seed + seeds))
+            for result in sweep(_task, tasks, jobs):
+                results.append(result)
+                bar.show(len(results), seeds)
+    results.sort(key=lambda result: result.seed)
+    _write(results, trace, figure, save)
+    if as_json:
+        typer.echo(json.dumps(_summary(results)))
+    else:
+        _show(results)
+
+
+def _task(chosen: Any, place: Environment, turns: int | None, seed: int) -> Result:
+    return run_one(chosen, place, turns=turns, seed=seed)
+
+
+def assignments(option: str, texts: list[str] | None) -> dict[str, str]:
+    """Read name=value pairs.
+
+    >>> assignments("--set", ["ridge=2"])
+    {'ridge': '2'}
+    """
+    pairs = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(f"{option} {text!r} is not of the form name=value: write {option} ridge=0.1")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _environment(name: str, recorded: str, values: dict[str, str]) -> Environment:
+    if recorded:
+        if values:
+            raise InvalidInput("--world has no meaning with --recorded: the file holds the whole world")
+        return environment_named("recorded", path=recorded)
+    return environment_named(name, **values)
+
+
+def _check_numbers(seed: int, seeds: int, jobs: int) -> None:
+    if seed < 0:
+        raise InvalidInput(f"--seed must be at least 0, not {seed}: give a whole number from 0 on")
+    if seeds < 1:
+        raise InvalidInput(f"--seeds must be at least 1, not {seeds}: give the number of repetitions")
+    if jobs == 0:
+        raise InvalidInput("--jobs must not be 0: give the number of runs at once, or -1 for all cores")
+
+
+def _check_outputs(trace: Path | None, figure: Path | None, save: Path | None, seeds: int) -> None:
+    for option, path in (("--trace", trace), ("--figure", figure), ("--save", save)):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InvalidInput(f"{option} {path}: there is no folder {path.parent}: make it first")
+        if path is not None and path.is_dir():
+            raise InvalidInput(f"{option} {path} is a folder: give the name of a file")
+        if path is not None and seeds > 1 and option != "--figure":
+            raise InvalidInput(f"{option} takes one run, but --seeds is {seeds}: run one seed at a time")
+    if figure is not None and figure.suffix not in {".png", ".svg", ".pdf"}:
+        raise InvalidInput(f"--figure {figure} has no known ending: use .png, .svg or .pdf")
+
+
+def _write(results: list[Result], trace: Path | None, figure: Path | None, save: Path | None) -> None:
+    if trace is not None:
+        results[0].write_trace(trace)
+    if save is not None:
+        results[0].save(save)
+    if figure is not None:
+        from fedbandit.results.plots import plot_run  # matplotlib is imported only by those who draw
+
+        plot_run(results, figure)
+    for what, path in (("trace", trace), ("result", save), ("figure", figure)):
+        if path is not None:
+            err.print(f"{what}: {path}")
+
+
+def _summary(results: list[Result]) -> dict[str, Any]:
+    if len(results) == 1:
+        return results[0].summary()
+    runs = [result.summary() for result in results]
+    shared = {name: runs[0][name] for name in ("algorithm", "parameters", "environment", "world", "turns", "clients")}
+    return {**shared, "seeds": [each["seed"] for each in runs], **_means(runs), "runs": runs}
+
+
+def _means(runs: list[dict[str, Any]]) -> dict[str, float | None]:
+    return {name: None if runs[0][name] is None else fmean(each[name] for each in runs) for name in MEANS}
+
+
+def _show(results: list[Result]) -> None:
+    runs = [result.summary() for result in results]
+    table = Table(title=f"{runs[0]['algorithm']} on {runs[0]['environment']}", title_justify="left")
+    names = ["seed", "turns", "clients", *(name for name in MEANS if runs[0][name] is not None)]
+    for name in names:
+        table.add_column(name, justify="right")
+    for each in runs:
+        table.add_row(*(_number(each[name]) for name in names))
+    if len(runs) > 1:
+        means = {**runs[0], **_means(runs), "seed": "mean"}
+        table.add_section()
+        table.add_row(*(_number(means[name]) for name in names))
+    out.print(table)
+
+
+def _number(value: Any) -> str:
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

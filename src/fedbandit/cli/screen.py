@@ -1,0 +1,47 @@
+"""What a person sees: tables on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+out = Console()
+err = Console(stderr=True)
+
+PATIENCE = 1.0  # seconds before a bar appears: short work needs none
+
+
+class Bar:
+    """A progress bar that appears once work has taken a second."""
+
+    def __init__(self, what: str) -> None:
+        """Name the work."""
+        self._what = what
+        self._began = time.monotonic()
+        self._columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> Self:
+        """Begin to wait."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def show(self, done: int, total: int) -> None:
+        """Say how far the work is."""
+        if self._progress is None:
+            if time.monotonic() - self._began < PATIENCE:
+                return
+            self._progress = Progress(*self._columns, console=err, transient=True)
+            self._progress.start()
+            self._progress.add_task(self._what)
+        self._progress.update(self._progress.task_ids[0], completed=done, total=total)

@@ -1,0 +1,98 @@
+"""The experiments of "Asynchronous UCB Algorithms for Federated Linear Bandits" (Li and Wang 2022), and one beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fedbandit.experiments.claims import CheaperAtEqual, Monotone
+from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
+from fedbandit.experiments.figures import OverTime, TradeOff
+
+WORLD = {"clients": 1000, "arms": 25, "dimension": 25, "noise": 0.1, "source": "pool", "pool": 1000}
+GROWTHS = np.round(np.logspace(-2, 3, 12), 4).tolist()  # gamma - 1
+CALLS = np.round(np.logspace(-2, 3, 12), 4).tolist()  # D
+
+
+def _equal(growths: Sequence[float]) -> tuple[Point, ...]:
+    """Return points whose two thresholds are one number, gamma = 1 + growth."""
+    gammas = [round(1 + growth, 4) for growth in growths]
+    return tuple(
+        Point({"upload_threshold": gamma, "download_threshold": gamma}, label=f"γ={gamma:.4g}") for gamma in gammas
+    )
+
+
+ASYNC = Series("Async-LinUCB", "async-linucb", _equal(GROWTHS))
+SYNC = Series("Sync-LinUCB", "sync-linucb", grid("D={sync_threshold:.4g}", sync_threshold=CALLS))
+QUICK = Quick(seeds=2, turns=3_000, world={"clients": 100}, every=2)
+FIGURES = (
+    TradeOff(x="messages", y="regret", title="Regret against communication"),
+    OverTime(
+        y="regret",
+        title="Regret over time",
+        labels=(ASYNC.points[0].label, ASYNC.points[4].label, ASYNC.points[6].label, SYNC.points[4].label,
+                SYNC.points[6].label, SYNC.points[8].label),
+    ),
+)  # fmt: skip
+
+Experiment(
+    id="async-linucb/homogeneous-uniform",
+    title="Homogeneous clients that arrive uniformly (figure 2a)",
+    environment="linear",
+    world={**WORLD, "arrivals": "uniform"},
+    turns=30_000,
+    series=(ASYNC, SYNC),
+    figures=FIGURES,
+    claims=(
+        CheaperAtEqual("With uniform arrivals Sync-LinUCB needs fewer messages than Async-LinUCB at equal regret "
+                       "(figure 2a)", cheaper=SYNC.label, dearer=ASYNC.label),
+        Monotone("Regret falls as Async-LinUCB communicates more", (ASYNC.label,), along="messages"),
+    ),
+    quick=QUICK,
+).register()  # fmt: skip
+
+Experiment(
+    id="async-linucb/homogeneous-skewed",
+    title="Homogeneous clients of which few arrive often (figure 2b)",
+    environment="linear",
+    world={**WORLD, "arrivals": "skewed", "skew": 1.0},
+    turns=30_000,
+    series=(ASYNC, SYNC),
+    figures=FIGURES,
+    claims=(
+        CheaperAtEqual("With skewed arrivals Async-LinUCB needs fewer messages than Sync-LinUCB at equal regret "
+                       "(figure 2b)", cheaper=ASYNC.label, dearer=SYNC.label),
+        Monotone("Regret falls as Async-LinUCB communicates more", (ASYNC.label,), along="messages"),
+    ),
+    quick=QUICK,
+).register()  # fmt: skip
+
+UPLOADS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+DOWNLOADS = (1.2, 2.0, 5.0, 20.0)
+
+
+def _decoupled(download: float) -> Series:
+    points = tuple(
+        Point({"upload_threshold": 1 + growth, "download_threshold": download}, label=f"{1 + growth:g}/{download:g}")
+        for growth in UPLOADS
+    )
+    return Series(f"γ_D={download:g}", "async-linucb", points)
+
+
+EQUAL = Series("equal thresholds", "async-linucb", _equal(UPLOADS))
+
+Experiment(
+    id="async-linucb/decoupled",
+    title="What separate thresholds for upload and download save (beyond the paper)",
+    environment="linear",
+    world={"clients": 100, "arms": 25, "dimension": 25, "noise": 0.1, "arrivals": "uniform"},
+    turns=10_000,
+    series=(EQUAL, *(_decoupled(download) for download in DOWNLOADS)),
+    figures=(TradeOff(x="messages", y="regret", title="Separate thresholds for upload and download (γ_U/γ_D)"),),
+    claims=(
+        CheaperAtEqual("A larger download threshold needs fewer messages than equal thresholds at equal regret",
+                       cheaper="γ_D=5", dearer=EQUAL.label),
+    ),
+    quick=Quick(seeds=2, turns=2_000, world={"clients": 20}, every=2),
+).register()  # fmt: skip

@@ -1,0 +1,200 @@
+"""What an experiment is: a world, series of runs on it, how often, what to draw, and what the paper claims.
+
+Experiment(
+    id="paper/figure",
+    title="what it shows",
+    environment="linear",
+    world={"clients": 1000},
+    turns=30_000,
+    seeds=10,
+    series=(Series("Async", "async-linucb", grid(upload_threshold=[1.1, 2, 5])),),
+    figures=(TradeOff(x="messages", y="regret"),),
+    claims=(),
+    quick=Quick(turns=3_000, seeds=2, world={"clients": 100}),
+).register()
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+from fedbandit.core.algorithm import algorithms
+from fedbandit.core.environment import environments
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.registry import Registry
+from fedbandit.experiments.claims import Claim
+from fedbandit.experiments.figures import Figure
+
+RESULTS_VERSION = 1  # raise it when the same cell would give other numbers
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting of a series: the algorithm's parameters, what differs in the world, and its label."""
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    world: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    def value(self, name: str) -> Any:
+        """Return the value of a parameter or of a size of the world, as this point sets it.
+
+        >>> Point({"ridge": 2}, {"clients": 5}).value("clients")
+        5
+        """
+        return self.parameters.get(name, self.world.get(name))
+
+
+def grid(label: str = "", **values: Sequence[Any]) -> tuple[Point, ...]:
+    """Return a point for every combination of the parameters' values.
+
+    `label` is a format string over the names, as in "D={sync_threshold:g}"; without it the values are listed.
+
+    >>> [point.label for point in grid(ridge=[1, 2], delta=[0.1])]
+    ['1, 0.1', '2, 0.1']
+    """
+    points = []
+    for combination in product(*values.values()):
+        named = dict(zip(values, combination, strict=True))
+        text = label.format(**named) if label else ", ".join(map(_short, combination))
+        points.append(Point(parameters=named, label=text))
+    return tuple(points)
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def along(points: Sequence[Point], **world: Sequence[Any]) -> tuple[Point, ...]:
+    """Return every point in every combination of the world's sizes.
+
+    >>> [point.world["clients"] for point in along(grid(ridge=[1]), clients=[10, 20])]
+    [10, 20]
+    """
+    return tuple(
+        replace(
+            point,
+            world={**point.world, **dict(zip(world, sizes, strict=True))},
+            label=", ".join(filter(None, [point.label, *(f"{n}={v}" for n, v in zip(world, sizes, strict=True))])),
+        )
+        for sizes in product(*world.values())
+        for point in points
+    )
+
+
+@dataclass(frozen=True)
+class Series:
+    """Runs of one algorithm under one label: a line or a set of dots in the figures."""
+
+    label: str
+    algorithm: str
+    points: tuple[Point, ...] = (Point(),)
+
+
+@dataclass(frozen=True)
+class Quick:
+    """What `--quick` changes: a smaller world that shows the same in seconds."""
+
+    seeds: int = 2
+    turns: int | None = None
+    rounds: int | None = None
+    world: Mapping[str, Any] = field(default_factory=dict)
+    every: int = 1  # take every so manieth point of a series
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of an experiment: everything that determines its numbers."""
+
+    environment: str
+    world: Mapping[str, Any]
+    algorithm: str
+    parameters: Mapping[str, Any]
+    turns: int
+    seed: int
+
+    def key(self) -> str:
+        """Return a name that changes with anything that changes the numbers."""
+        content = {**vars(self), "world": dict(self.world), "parameters": dict(self.parameters)}
+        text = json.dumps([RESULTS_VERSION, content], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A declared experiment. `turns` counts turns; `rounds`, if given instead, counts turns of each client."""
+
+    id: str
+    title: str
+    environment: str
+    series: tuple[Series, ...]
+    world: Mapping[str, Any] = field(default_factory=dict)
+    turns: int | None = None
+    rounds: int | None = None
+    seeds: int = 10
+    figures: tuple[Figure, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    quick: Quick = Quick()
+    notes: str = ""
+
+    def register(self) -> Experiment:
+        """Make the experiment known by its id."""
+        experiments.add(self.id, self)
+        return self
+
+    def quickened(self) -> Experiment:
+        """Return the experiment as `--quick` runs it."""
+        quick = self.quick
+        series = tuple(
+            replace(
+                each,
+                points=tuple(
+                    replace(point, world={name: quick.world.get(name, value) for name, value in point.world.items()})
+                    for point in each.points[:: quick.every]
+                ),
+            )
+            for each in self.series
+        )
+        return replace(
+            self,
+            series=series,
+            world={**self.world, **quick.world},
+            turns=quick.turns or self.turns,
+            rounds=quick.rounds or self.rounds,
+            seeds=min(self.seeds, quick.seeds),
+        )
+
+    def cells(self) -> Iterator[tuple[Series, Point, Cell]]:
+        """Yield every run: each series, each of its points, each seed."""
+        for series in self.series:
+            for point in series.points:
+                world = {**self.world, **point.world}
+                turns = self._turns(world)
+                for seed in range(self.seeds):
+                    cell = Cell(self.environment, world, series.algorithm, point.parameters, turns, seed)
+                    yield series, point, cell
+
+    def check(self) -> None:
+        """Refuse unknown names and bad values before anything runs."""
+        if not self.series:
+            raise InvalidInput(f"experiment {self.id!r} has no series: add at least one [[series]]")
+        if self.seeds < 1:
+            raise InvalidInput(f"seeds must be at least 1, not {self.seeds}: give the number of repetitions")
+        for series in self.series:
+            for point in series.points:
+                algorithms[series.algorithm].from_values(point.parameters)
+                environments[self.environment].from_values({**self.world, **point.world})
+
+    def _turns(self, world: Mapping[str, Any]) -> int:
+        setting = environments[self.environment].from_values(world).setting()
+        if self.rounds is not None:
+            return self.rounds * setting.clients
+        return self.turns if self.turns is not None else setting.horizon
+
+
+experiments: Registry[Experiment] = Registry("experiment", "fedbandit.experiments")

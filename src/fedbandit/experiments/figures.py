@@ -1,0 +1,43 @@
+"""Figures as data: what is drawn against what. How it is drawn is in `fedbandit.results.plots`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What every figure has: the measured quantity, a title, the series shown (all, if none are named)."""
+
+    y: str = "regret"
+    title: str = ""
+    series: tuple[str, ...] = ()
+    per_client: bool = False  # divide y by the number of clients
+    log_x: bool = False
+    log_y: bool = False
+    name: str = ""  # of the file; the kind of figure if empty
+
+
+@dataclass(frozen=True)
+class TradeOff(Figure):
+    """A dot per point: y against what it cost to communicate, with labels and standard errors."""
+
+    x: str = "messages"
+    log_x: bool = True
+
+
+@dataclass(frozen=True)
+class OverTime(Figure):
+    """y over the turns (or rounds), a line per point: mean and a band over seeds."""
+
+    band: float = 1.0  # half width of the band, in units of `spread`
+    spread: str = "standard error"  # or "standard deviation"
+    labels: tuple[str, ...] = ()  # show only the points with these labels
+    by_round: bool = False  # count rounds (turns of each client) on the x axis
+
+
+@dataclass(frozen=True)
+class Against(Figure):
+    """Final y against a parameter, a size of the world, or a measured quantity such as "rounds"."""
+
+    x: str = ""

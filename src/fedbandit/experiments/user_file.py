@@ -1,0 +1,129 @@
+"""Experiments of a user's own, from a TOML file.
+
+id = "mine"
+title = "Two thresholds"
+environment = "linear"
+turns = 5000
+seeds = 3
+world = { clients = 50, dimension = 10 }
+
+[[series]]
+label = "Async"
+algorithm = "async-linucb"
+grid = { upload_threshold = [1.1, 2, 5] }
+along = { clients = [10, 50] }        # sizes of the world, optional
+set = { download_threshold = 3 }      # parameters that all points share, optional
+
+[[figures]]
+kind = "trade-off"                    # or "over-time", "against" (with x = "upload_threshold")
+x = "messages"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along, grid
+from fedbandit.experiments.figures import Against, Figure, OverTime, TradeOff
+
+KINDS: dict[str, type[Figure]] = {"trade-off": TradeOff, "over-time": OverTime, "against": Against}
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read and check an experiment; anything wrong is said in one sentence that names the file."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}: give the path of a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} is not valid TOML ({error}): mend that line") from None
+    try:
+        experiment = _experiment(data, path)
+        experiment.check()
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    return experiment
+
+
+def _experiment(data: dict[str, Any], path: Path) -> Experiment:
+    _only(
+        data, {"id", "title", "environment", "world", "turns", "rounds", "seeds", "series", "figures", "quick", "notes"}
+    )
+    for name in ("environment", "series"):
+        if name not in data:
+            raise InvalidInput(f"{name!r} is missing: an experiment needs an environment and [[series]]")
+    for name in ("turns", "rounds", "seeds"):
+        if name in data and (not isinstance(data[name], int) or isinstance(data[name], bool) or data[name] < 1):
+            raise InvalidInput(f"{name} must be a whole number of at least 1, not {data[name]!r}: mend it")
+    return Experiment(
+        id=str(data.get("id", path.stem)),
+        title=str(data.get("title", path.stem)),
+        environment=str(data["environment"]),
+        world=_mapping(data, "world"),
+        turns=data.get("turns"),
+        rounds=data.get("rounds"),
+        seeds=data.get("seeds", 10),
+        series=tuple(_series(each) for each in _tables(data, "series")),
+        figures=tuple(_figure(each) for each in _tables(data, "figures")) or (TradeOff(), OverTime()),
+        quick=_quick(_mapping(data, "quick")),
+        notes=str(data.get("notes", "")),
+    )
+
+
+def _series(data: dict[str, Any]) -> Series:
+    _only(data, {"label", "algorithm", "grid", "along", "set"})
+    if "algorithm" not in data:
+        raise InvalidInput("a [[series]] has no algorithm: name one of `fedbandit list`")
+    shared = _mapping(data, "set")
+    swept: dict[str, Any] = {
+        name: value if isinstance(value, list) else [value] for name, value in _mapping(data, "grid").items()
+    }
+    points = [
+        replace(point, parameters={**shared, **point.parameters}) for point in (grid(**swept) if swept else (Point(),))
+    ]
+    worlds = _mapping(data, "along")
+    return Series(
+        str(data.get("label", data["algorithm"])),
+        str(data["algorithm"]),
+        along(points, **worlds) if worlds else tuple(points),
+    )
+
+
+def _figure(data: dict[str, Any]) -> Figure:
+    kind = str(data.get("kind", "trade-off"))
+    if kind not in KINDS:
+        raise unknown("kind of figure", kind, KINDS)
+    known = {each.name for each in fields(KINDS[kind])}
+    _only(data, {"kind", *known})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    values.pop("kind", None)
+    return KINDS[kind](**values)
+
+
+def _quick(data: dict[str, Any]) -> Quick:
+    _only(data, {each.name for each in fields(Quick)})
+    return Quick(**data)
+
+
+def _only(data: dict[str, Any], known: set[str]) -> None:
+    for name in data:
+        if name not in known:
+            raise unknown("key", name, known)
+
+
+def _mapping(data: dict[str, Any], name: str) -> dict[str, Any]:
+    value = data.get(name, {})
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{name} must be a table such as {{ clients = 10 }}, not {value!r}: mend it")
+    return value
+
+
+def _tables(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    value = data.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise InvalidInput(f"{name} must be written as [[{name}]] tables, not {value!r}: mend it")
+    return value

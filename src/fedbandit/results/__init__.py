@@ -1,0 +1,1 @@
+"""What runs leave behind: results, tables, figures and reports."""

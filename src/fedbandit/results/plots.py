@@ -1,0 +1,152 @@
+"""How figures are drawn: with matplotlib's objects, without a display, the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+
+from fedbandit.core.arrays import Floats
+from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.figures import Against, Figure, OverTime, TradeOff
+from fedbandit.experiments.table import Row, Table
+from fedbandit.results.record import Record
+from fedbandit.results.result import Result
+
+COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
+MARKERS = "osD^vPX*<>"
+AXES = {
+    "messages": "messages",
+    "scalars": "scalars sent",
+    "bytes": "bytes sent",
+    "rounds": "communication rounds",
+    "regret": "cumulative regret",
+    "reward": "cumulative reward",
+}
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "svg.hashsalt": "fedbandit",
+    "svg.fonttype": "none",
+}
+
+
+def draw(
+    figure: Figure, experiment: Experiment, table: Table, records: Mapping[str, Record], folder: Path
+) -> list[Path]:
+    """Draw one figure of an experiment; return the PNG and the SVG that were written."""
+    with mpl.rc_context(STYLE):
+        canvas = Canvas(figsize=(7.2, 4.6), layout="constrained")
+        axes = canvas.add_subplot()
+        if isinstance(figure, OverTime):
+            _over_time(axes, figure, experiment, records)
+        elif isinstance(figure, TradeOff | Against):
+            _against(axes, figure, table)
+        axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
+        axes.set_ylabel(AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else ""))
+        if figure.log_x:
+            axes.set_xscale("log")
+        if figure.log_y:
+            axes.set_yscale("log")
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(fontsize=8)
+        kind = {TradeOff: "trade-off", OverTime: "over-time", Against: "against"}[type(figure)]
+        return _write(canvas, folder / (figure.name or kind))
+
+
+def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
+    """Draw regret (reward, where regret is not known) and messages of runs over their turns."""
+    with mpl.rc_context(STYLE):
+        canvas = Canvas(figsize=(9.5, 3.8), layout="constrained")
+        left, right = canvas.subplots(1, 2)
+        name = "reward" if np.isnan(results[0].regret[-1]) else "regret"
+        for colour, result in zip(COLOURS * len(results), results, strict=False):
+            at = np.unique(np.linspace(0, result.turns - 1, min(result.turns, 1000)).astype(np.int64))
+            repeated = sum(other.algorithm == result.algorithm for other in results) > 1
+            label = result.algorithm + (f", seed {result.seed}" if repeated else "")
+            left.plot(at + 1, getattr(result, name)[at], color=colour, label=label)
+            right.plot(at + 1, result.messages[at], color=colour, label=label)
+        left.set_ylabel(AXES[name])
+        right.set_ylabel("messages")
+        for axes in (left, right):
+            axes.set_xlabel("turns")
+            axes.legend(fontsize=8)
+        if path is not None:
+            canvas.savefig(path, dpi=150)
+        return canvas
+
+
+def _shown(figure: Figure, labels: Sequence[str]) -> list[str]:
+    return [label for label in labels if not figure.series or label in figure.series]
+
+
+def _against(axes: Any, figure: TradeOff | Against, table: Table) -> None:
+    everything = table.labels()
+    for label in _shown(figure, everything):
+        place = everything.index(label)
+        rows = sorted(table.of(label), key=lambda row: row.mean(figure.x))
+        style = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        if isinstance(figure, TradeOff):
+            silent = [row for row in rows if row.mean(figure.x) == 0]
+            rows = [row for row in rows if row.mean(figure.x) > 0]
+            for row in silent:  # no communication has no place on a logarithmic axis: a line across
+                level = _y(row, figure)[0]
+                axes.axhline(level, color=style["color"], ls="--", lw=1.2, label=f"{label} {row.point}".strip())
+        if not rows:
+            continue
+        x = [row.mean(figure.x) for row in rows]
+        y, error = np.array([_y(row, figure) for row in rows]).T
+        axes.errorbar(x, y, yerr=error, label=label, lw=1.2, ms=5, capsize=2, **style)
+        if isinstance(figure, TradeOff):
+            for row, across, up in zip(rows, x, y, strict=True):
+                axes.annotate(
+                    row.point, (across, up), xytext=(4, 4), textcoords="offset points", fontsize=6.5,
+                    color=style["color"],
+                )  # fmt: skip
+    axes.set_xlabel(AXES.get(figure.x, figure.x.replace("_", " ")))
+
+
+def _y(row: Row, figure: Figure) -> tuple[float, float]:
+    measured = row.measured[figure.y]
+    share = row.clients if figure.per_client else 1
+    return measured.mean / share, measured.error / share
+
+
+def _over_time(axes: Any, figure: OverTime, experiment: Experiment, records: Mapping[str, Record]) -> None:
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for series, point, cell in experiment.cells():
+        if series.label in _shown(figure, [series.label]) and (not figure.labels or point.label in figure.labels):
+            groups.setdefault((series.label, point.label), []).append(records[cell.key()])
+    for place, ((series_label, point_label), group) in enumerate(groups.items()):
+        share = group[0].clients if figure.per_client else 1
+        curves = np.array([record.curves[figure.y] for record in group]) / share
+        turns = group[0].curves["turn"] / (group[0].clients if figure.by_round else 1)
+        mean, spread = curves.mean(axis=0), figure.band * _spread(curves, figure.spread)
+        colour = COLOURS[place % len(COLOURS)]
+        axes.plot(turns, mean, color=colour, label=f"{series_label} {point_label}".strip())
+        axes.fill_between(turns, mean - spread, mean + spread, color=colour, alpha=0.18, lw=0)
+    axes.set_xlabel("rounds" if figure.by_round else "turns")
+
+
+def _spread(curves: Floats, kind: str) -> Floats:
+    if len(curves) < 2:
+        return np.zeros(curves.shape[1])
+    deviation = curves.std(axis=0, ddof=1)
+    return np.asarray(deviation / np.sqrt(len(curves)) if kind == "standard error" else deviation)
+
+
+def _write(canvas: Canvas, stem: Path) -> list[Path]:
+    paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
+    for path in paths:
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        canvas.savefig(path, dpi=150, metadata=metadata)
+    return paths

@@ -1,0 +1,110 @@
+"""Reproduce an experiment: run what has not been run, then write its table, figures and report."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fedbandit.engines.sweep import sweep
+from fedbandit.experiments.claims import Verdict
+from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.table import Measured, Row, Table
+from fedbandit.results.record import Record, run_cell
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What a reproduction found, and where it wrote it."""
+
+    experiment: Experiment
+    table: Table
+    verdicts: tuple[tuple[str, Verdict], ...]
+    folder: Path
+    figures: tuple[Path, ...]
+    report: Path
+    cells_run: int
+    cells_kept: int
+
+
+def reproduce(experiment: Experiment, folder: Path, *, jobs: int = 1, progress: Progress | None = None) -> Reproduced:
+    """Run an experiment's missing cells and write everything under `folder`.
+
+    Finished cells are kept under `folder/cells`, so that a run that was stopped goes on where it was.
+    """
+    experiment.check()
+    records, kept = _records(experiment, folder / "cells", jobs, progress)
+    table = tabulate(experiment, records)
+    verdicts = tuple((claim.sentence, claim.judge(table)) for claim in experiment.claims)
+    write_table(table, folder / "table.csv")
+    from fedbandit.results.plots import draw  # matplotlib and jinja2 are imported only when there is something to show
+    from fedbandit.results.report import write_report
+
+    figures = tuple(path for figure in experiment.figures for path in draw(figure, experiment, table, records, folder))
+    report = write_report(experiment, table, verdicts, figures, folder)
+    return Reproduced(experiment, table, verdicts, folder, figures, report, len(records) - kept, kept)
+
+
+def _records(
+    experiment: Experiment, folder: Path, jobs: int, progress: Progress | None
+) -> tuple[dict[str, Record], int]:
+    folder.mkdir(parents=True, exist_ok=True)
+    cells = [cell for _, _, cell in experiment.cells()]
+    found = {cell.key(): Record.load(folder / f"{cell.key()}.npz") for cell in cells}
+    records = {key: record for key, record in found.items() if record is not None}
+    kept = len(records)
+    missing = {cell.key(): cell for cell in cells if cell.key() not in records}
+    if progress is not None:
+        progress(kept, len(found))
+    for cell, record in sweep(run_cell, ((cell, folder) for cell in missing.values()), jobs):
+        records[cell.key()] = record
+        if progress is not None:
+            progress(len(records), len(found))
+    return records, kept
+
+
+def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
+    """Summarise the records of each point over its seeds."""
+    grouped: dict[tuple[str, str], list[Record]] = {}
+    rows = {}
+    for series, point, cell in experiment.cells():
+        key = (series.label, point.label)
+        grouped.setdefault(key, []).append(records[cell.key()])
+        rows[key] = {**point.world, **point.parameters}
+    return Table(
+        tuple(
+            Row(series, point, rows[series, point], group[0].clients, _measure(group))
+            for (series, point), group in grouped.items()
+        )
+    )
+
+
+def _measure(records: Iterable[Record]) -> dict[str, Measured]:
+    totals = [record.totals for record in records]
+    measured = {}
+    for name in totals[0]:
+        values = np.array([each[name] for each in totals])
+        deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        measured[name] = Measured(float(values.mean()), deviation, len(values))
+    return measured
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write the table as CSV: one row a point, mean and standard deviation of each quantity."""
+    quantities = list(table.rows[0].measured)
+    settings = list(dict.fromkeys(name for row in table.rows for name in row.settings))
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        head = [f"{name}{part}" for name in quantities for part in ("", "_deviation")]
+        writer.writerow(["series", "point", *settings, "clients", "seeds", *head])
+        for row in table.rows:
+            values = [value for name in quantities for value in row.measured[name][:2]]
+            seeds = row.measured[quantities[0]].seeds
+            writer.writerow(
+                [row.series, row.point, *(row.settings.get(name, "") for name in settings), row.clients, seeds, *values]
+            )
