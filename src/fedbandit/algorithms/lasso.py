@@ -1,4 +1,4 @@
-"""What the Lasso family shares: a sampling plan, a decision rule, estimates and parameters; a sharing rule completes it.
+"""What the Lasso family shares: a sampling plan, a decision rule and estimates; a sharing rule completes it.
 
 K arms, one sparse parameter b_k each at every client; the arms of a turn share one context x. Every client plays one
 turn in each round t = 1, 2, ... (Wang, Li and Lin 2023; M clients, unit q, gap h):

@@ -1,4 +1,4 @@
-"""The synthetic sparse world of Wang, Li and Lin 2023 (appendix F.1): one context a turn, a sparse parameter per arm."""
+"""The sparse world of Wang, Li and Lin 2023 (appendix F.1): one context a turn, a sparse parameter for each arm."""
 
 from __future__ import annotations
 
@@ -66,6 +66,8 @@ class Sparse(Environment, id="sparse", title="sparse linear rewards, arms that s
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
         parameter = self.parameter(seed)
+        places = np.argsort(parameter == 0, axis=2, kind="stable")[:, :, : self.support]
+        values = np.take_along_axis(parameter, places, axis=2)
         contexts, noise = stream(seed, "contexts"), stream(seed, "noise")
         for first in range(0, count, block):
             size = min(block, count - first)
@@ -74,6 +76,6 @@ class Sparse(Environment, id="sparse", title="sparse linear rewards, arms that s
             mean = np.empty((size, self.arms))
             for each in range(self.clients):
                 mine = client == each
-                mean[mine] = context[mine] @ parameter[each].T
+                mean[mine] = (context[mine][:, places[each]] * values[each]).sum(axis=-1)
             payoff = mean + self.noise * noise.standard_normal(size)[:, np.newaxis]
             yield Turns(client, context, Rewards(payoff, mean))

@@ -34,7 +34,7 @@ class Fit(NamedTuple):
 
     gram: Floats  # (d, d) G
     moment: Floats  # (d,) q
-    count: Ints  # (1,) n
+    samples: Ints  # (1,) n
     estimate: Floats  # (d,) b
     support: Ints  # (d,) the coordinates that are not zero, in the factor's order
     size: Ints  # (1,) how many they are
@@ -65,13 +65,13 @@ def observe(fit: Fit, context: Floats, reward: float) -> None:
         weight = context[i]
         row = fit.gram[i]
         if is_sparse:
-            for j in places:
-                row[j] += weight * context[j]
+            for k in places:
+                row[k] += weight * context[k]
         else:
             for j in range(context.size):
                 row[j] += weight * context[j]
         fit.moment[i] += reward * weight
-    fit.count[0] += 1
+    fit.samples[0] += 1
     size = fit.size[0]
     cholesky.add_observation(fit.factor, 0, size, context[fit.support[:size]])
 
@@ -80,7 +80,7 @@ def observe(fit: Fit, context: Floats, reward: float) -> None:
 def refit(fit: Fit, penalty: float, tolerance: float) -> int:
     """Bring the estimate to the minimiser at a penalty; return the number of steps that it took."""
     size = fit.moment.size
-    level = 0.5 * fit.count[0] * penalty
+    level = 0.5 * fit.samples[0] * penalty
     correlation = np.empty(size)
     refused = np.zeros(size, dtype=np.bool_)
     attempts = 0

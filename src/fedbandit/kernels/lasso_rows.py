@@ -18,7 +18,7 @@ class LassoRows(NamedTuple):
 
     gram: Floats
     moment: Floats
-    count: Ints
+    samples: Ints
     estimate: Floats
     support: Ints
     size: Ints
@@ -35,7 +35,7 @@ def empty_rows(rows: int, arms: int, dimension: int) -> LassoRows:
     return LassoRows(
         gram=np.zeros((*each, dimension, dimension)),
         moment=np.zeros((*each, dimension)),
-        count=np.zeros(each, dtype=np.int64),
+        samples=np.zeros(each, dtype=np.int64),
         estimate=np.zeros((*each, dimension)),
         support=np.zeros((*each, dimension), dtype=np.int64),
         size=np.zeros(each, dtype=np.int64),
@@ -49,7 +49,7 @@ def fit_of(rows: LassoRows, row: int, arm: int) -> Fit:
     return Fit(
         rows.gram[row, arm],
         rows.moment[row, arm],
-        rows.count[row, arm : arm + 1],
+        rows.samples[row, arm : arm + 1],
         rows.estimate[row, arm],
         rows.support[row, arm],
         rows.size[row, arm : arm + 1],
