@@ -16,12 +16,11 @@ from benchmarks.row import Row
 
 def rows(word: str) -> list[Row]:
     """Return the rows of all modules beside this one that match a word."""
-    found = []
+    found: list[Row] = []
     for module in pkgutil.iter_modules(benchmarks.__path__):
         if not module.name.startswith("__"):
-            for row in getattr(import_module(f"benchmarks.{module.name}"), "ROWS", ()):
-                if word in row.name or word in module.name:
-                    found.append(row)
+            listed: tuple[Row, ...] = getattr(import_module(f"benchmarks.{module.name}"), "ROWS", ())
+            found += [row for row in listed if word in row.name or word in module.name]
     return found
 
 

@@ -15,8 +15,8 @@ TURNS = 30_000
 
 def _whole_run(threshold: float) -> float:
     world = Linear(clients=1000, arms=25, dimension=25)
-    thresholds = {"upload_threshold": threshold, "download_threshold": threshold}
-    return best_seconds(lambda: fb.run("async-linucb", world, turns=TURNS, **thresholds))
+    algorithm = fb.algorithm("async-linucb", upload_threshold=threshold, download_threshold=threshold)
+    return best_seconds(lambda: fb.run(algorithm, world, turns=TURNS))
 
 
 def _by_hand() -> tuple[float, float]:

@@ -87,9 +87,7 @@ def test_a_file_arrives_whole_and_progress_is_told(item: Download, tmp_path: Pat
 
 def test_a_broken_download_is_kept_and_resumed(item: Download, publisher: Publisher, tmp_path: Path) -> None:
     publisher.hangs_up_after = 1000
-    with pytest.raises(
-        DownloadError, match=r"broke after 1,000 of 256,000 bytes.*kept in .*toy.bin.part"
-    ) as caught:
+    with pytest.raises(DownloadError, match=r"broke after 1,000 of 256,000 bytes.*kept in .*toy.bin.part") as caught:
         fetching.download(item, tmp_path, "toy")
     assert "\n" not in str(caught.value)
     publisher.hangs_up_after = None
@@ -97,9 +95,7 @@ def test_a_broken_download_is_kept_and_resumed(item: Download, publisher: Publis
     assert publisher.ranges == [None, "bytes=1000-"]
 
 
-def test_a_server_without_ranges_sends_all_again(
-    item: Download, publisher: Publisher, tmp_path: Path
-) -> None:
+def test_a_server_without_ranges_sends_all_again(item: Download, publisher: Publisher, tmp_path: Path) -> None:
     publisher.honours_ranges = False
     (tmp_path / "toy.bin.part").write_bytes(b"something else")
     assert fetching.download(item, tmp_path, "toy").read_bytes() == CONTENT
@@ -111,9 +107,7 @@ def test_a_part_that_is_whole_is_taken(item: Download, publisher: Publisher, tmp
     assert publisher.ranges == [f"bytes={len(CONTENT)}-"]
 
 
-def test_a_part_that_is_too_long_is_fetched_afresh(
-    item: Download, publisher: Publisher, tmp_path: Path
-) -> None:
+def test_a_part_that_is_too_long_is_fetched_afresh(item: Download, publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / "toy.bin.part").write_bytes(CONTENT + b"more")
     assert fetching.download(item, tmp_path, "toy").read_bytes() == CONTENT
     assert publisher.ranges[-1] is None
@@ -121,9 +115,7 @@ def test_a_part_that_is_too_long_is_fetched_afresh(
 
 def test_a_wrong_checksum_is_refused_and_nothing_is_left(item: Download, tmp_path: Path) -> None:
     wrong = replace(item, checksum="sha256:" + "0" * 64)
-    with pytest.raises(
-        DownloadError, match=r"with the sha256 sum [0-9a-f]{12}\.\.\. instead of 000000000000"
-    ):
+    with pytest.raises(DownloadError, match=r"with the sha256 sum [0-9a-f]{12}\.\.\. instead of 000000000000"):
         fetching.download(wrong, tmp_path, "toy")
     assert list(tmp_path.iterdir()) == []
 
@@ -137,9 +129,7 @@ def test_a_part_of_another_file_is_found_out_by_the_checksum(
     assert fetching.download(item, tmp_path, "toy").read_bytes() == CONTENT
 
 
-def test_a_file_that_is_right_is_not_fetched_again(
-    item: Download, publisher: Publisher, tmp_path: Path
-) -> None:
+def test_a_file_that_is_right_is_not_fetched_again(item: Download, publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / "toy.bin").write_bytes(CONTENT)
     fetching.download(item, tmp_path, "toy")
     assert publisher.ranges == []
@@ -179,9 +169,7 @@ def test_no_network_is_told_in_one_sentence(tmp_path: Path) -> None:
     )
 
 
-def test_an_expired_certificate_is_told(
-    item: Download, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_expired_certificate_is_told(item: Download, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         error = ssl.SSLCertVerificationError()
         error.verify_message = "certificate has expired"

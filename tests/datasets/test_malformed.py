@@ -113,9 +113,7 @@ CASES: list[tuple[str, str, Change, str]] = [
 
 
 @pytest.mark.parametrize(("name", "file", "change", "sentence"), CASES)
-def test_damage_is_named_with_its_place(
-    name: str, file: str, change: Change, sentence: str, tmp_path: Path
-) -> None:
+def test_damage_is_named_with_its_place(name: str, file: str, change: Change, sentence: str, tmp_path: Path) -> None:
     files = examples.files(name)
     files[file] = change(files[file])
     for known, content in files.items():

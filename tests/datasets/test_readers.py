@@ -70,9 +70,7 @@ def test_packed_files_read_the_same(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TEXT_NAMES)
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last_line_ends", [True, False])
-def test_either_line_end_reads_the_same(
-    name: str, line_end: bytes, last_line_ends: bool, tmp_path: Path
-) -> None:
+def test_either_line_end_reads_the_same(name: str, line_end: bytes, last_line_ends: bool, tmp_path: Path) -> None:
     files = examples.files(name)
     expected = counts(name, written(tmp_path / "as-is", files))
     changed = {}
@@ -194,9 +192,7 @@ def test_magic_reads_numbers_and_letters(tmp_path: Path) -> None:
 
 def test_covertype_reads_the_gz_of_the_official_zip(tmp_path: Path) -> None:
     content = gzip.compress(examples.files("covertype")["covtype.data"])
-    data = covertype.load(
-        zipped(tmp_path / "covertype.zip", {"covtype.data.gz": content, "covtype.info": b""})
-    )
+    data = covertype.load(zipped(tmp_path / "covertype.zip", {"covtype.data.gz": content, "covtype.info": b""}))
     assert data.numbers[1, :2].tolist() == [2804, 139]
     assert data.labels.tolist() == [4, 1]
 

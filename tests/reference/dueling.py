@@ -53,9 +53,7 @@ def minimise_loss(differences, wins, ridge):
         slope = expit(differences @ theta) * expit(-(differences @ theta))
         return differences.T @ (slope[:, None] * differences) + ridge * identity
 
-    near = minimize(
-        objective, np.zeros(len(identity)), jac=gradient, hess=hessian, method="trust-exact", tol=1e-8
-    )
+    near = minimize(objective, np.zeros(len(identity)), jac=gradient, hess=hessian, method="trust-exact", tol=1e-8)
     exact = root(gradient, near.x, jac=hessian, tol=1e-15).x
     # The objective is ridge-strongly convex: |theta - minimiser| <= |gradient| / ridge.
     assert np.linalg.norm(gradient(exact)) <= 1e-10, "the minimiser was not found"

@@ -39,9 +39,7 @@ class Classification:
     def counts(self) -> dict[str, int]:
         """Return the number of rows, of training rows and of rows of each class."""
         per_class = np.bincount(self.labels, minlength=len(self.class_names))
-        classes = {
-            f"rows of class {name}": int(n) for name, n in zip(self.class_names, per_class, strict=True)
-        }
+        classes = {f"rows of class {name}": int(n) for name, n in zip(self.class_names, per_class, strict=True)}
         return {"rows": self.labels.size, "training rows": self.training_rows, **classes}
 
     def features(self) -> Floats:

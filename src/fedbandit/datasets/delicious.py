@@ -107,9 +107,7 @@ def load(path: str | os.PathLike[str] | None = None) -> Delicious:
     tag_ids, tag_names = optional_names(release, "tags.dat", ("id", "value"), "iso-8859-1")
     tagging, tagging_time = _tagging(release)
     listed = optional_integers(release, "user_bookmarks.dat", ("userID", "bookmarkID"))
-    contacts = optional_integers(release, "user_contacts.dat", ("userID", "contactID", *_dated("date_")))[
-        :, :2
-    ]
+    contacts = optional_integers(release, "user_contacts.dat", ("userID", "contactID", *_dated("date_")))[:, :2]
     pair_user = np.concatenate([tagging[:, 0], listed[:, 0]])
     pair_url = np.concatenate([tagging[:, 1], listed[:, 1]])
     times = np.concatenate([tagging_time, np.full(len(listed), UNKNOWN_TIME, dtype=np.int64)])

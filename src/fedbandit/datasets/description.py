@@ -67,7 +67,14 @@ class Description:
 
 
 class DataSet(Protocol):
-    """What every loaded data set can tell: its counts, and in sentences what it lacks."""
+    """What every loaded data set can tell: its counts, and in sentences what it lacks.
+
+    >>> from fedbandit.datasets import examples, magic
+    >>> with examples.folder("magic") as path:
+    ...     data: DataSet = magic.load(path)
+    >>> data.missing[0]
+    '3 of the 19,020 rows of the release are here'
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -83,7 +90,14 @@ Loaded = TypeVar("Loaded", bound=DataSet)
 
 
 def with_missing(loaded: Loaded, description: Description, release: Release, *sentences: str) -> Loaded:
-    """Return the data set with `missing` filled in: counts that fall short, absent files, given sentences."""
+    """Return the data set with `missing` filled in: counts that fall short, absent files, given sentences.
+
+    >>> from fedbandit.datasets import examples, magic
+    >>> with examples.folder("magic") as path:
+    ...     data = magic.load(path)
+    ...     with_missing(data, magic.DESCRIPTION, Release.open("magic", path), "a sentence").missing[-1]
+    'a sentence'
+    """
     short = shortfalls(description.expected, loaded.counts())
     absent = [f"{file} is not here" for file in description.files if not release.has(file)]
     return replace(loaded, missing=(*short, *absent, *sentences))

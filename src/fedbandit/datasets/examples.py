@@ -146,9 +146,7 @@ def files(name: str) -> dict[str, bytes]:
     if name not in FILES:
         raise unknown("data set", name, FILES)
     return {
-        file: content
-        if isinstance(content, bytes)
-        else content.encode("iso-8859-1" if file in LATIN else "utf-8")
+        file: content if isinstance(content, bytes) else content.encode("iso-8859-1" if file in LATIN else "utf-8")
         for file, content in FILES[name].items()
     }
 

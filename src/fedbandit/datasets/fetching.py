@@ -44,14 +44,20 @@ def fetch(
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(
-            f"folder {target} cannot be made ({error.strerror}): give another folder"
-        ) from error
+        raise InvalidInput(f"folder {target} cannot be made ({error.strerror}): give another folder") from error
     return tuple(download(item, target, name, progress) for item in description.downloads)
 
 
 def download(item: Download, folder: Path, dataset: str, progress: Progress | None = None) -> Path:
-    """Download one file into a folder that exists, through a `.part` file that a later call resumes."""
+    """Download one file into a folder that exists, through a `.part` file that a later call resumes.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> item = Download("https://example.org/empty.txt", "md5:d41d8cd98f00b204e9800998ecf8427e")
+    >>> with TemporaryDirectory() as folder:
+    ...     (Path(folder) / "empty.txt").touch()  # with the right sum, so that nothing is fetched
+    ...     download(item, Path(folder), "toy").name
+    'empty.txt'
+    """
     final = folder / item.filename
     if final.exists() and _is_sound(final, item):
         return final

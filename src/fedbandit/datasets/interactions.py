@@ -48,18 +48,14 @@ class Interactions:
 
     def where(self, keep: Booleans | Ints) -> Interactions:
         """Return the events where `keep` holds, or at those indices; users and items keep their positions."""
-        return Interactions(
-            self.users, self.items, self.user[keep], self.item[keep], self.value[keep], self.time[keep]
-        )
+        return Interactions(self.users, self.items, self.user[keep], self.item[keep], self.value[keep], self.time[keep])
 
     def of_users(self, chosen: Ints) -> Interactions:
         """Return the events of the users at the `chosen` positions, who become 0, 1, 2, ... in that order."""
         place = np.full(self.users.size, -1, dtype=np.int64)
         place[chosen] = np.arange(len(chosen))
         kept = self.where(place[self.user] >= 0)
-        return Interactions(
-            self.users[chosen], self.items, place[kept.user], kept.item, kept.value, kept.time
-        )
+        return Interactions(self.users[chosen], self.items, place[kept.user], kept.item, kept.value, kept.time)
 
 
 def interactions(

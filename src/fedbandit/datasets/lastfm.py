@@ -112,9 +112,7 @@ def load(path: str | os.PathLike[str] | None = None) -> LastFM:
     friends = optional_integers(release, "user_friends.dat", ("userID", "friendID"))
     users, artists = np.unique(plays[:, 0]), np.union1d(artist_ids, plays[:, 1])
     loaded = LastFM(
-        listening=interactions(
-            plays[:, 0], plays[:, 1], plays[:, 2].astype(float), users=users, items=artists
-        ),
+        listening=interactions(plays[:, 0], plays[:, 1], plays[:, 2].astype(float), users=users, items=artists),
         artist_names=aligned(artists, artist_ids, artist_names),
         tag_names=tag_names,
         tagging_user=positions(tagging[:, 0], users)[1],

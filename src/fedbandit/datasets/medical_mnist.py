@@ -76,9 +76,7 @@ class MedicalMNIST:
     def counts(self) -> dict[str, int]:
         """Return the number of images, and of images of each class."""
         per_class = np.bincount(self.labels, minlength=len(self.class_names))
-        classes = {
-            f"images of class {name}": int(n) for name, n in zip(self.class_names, per_class, strict=True)
-        }
+        classes = {f"images of class {name}": int(n) for name, n in zip(self.class_names, per_class, strict=True)}
         return {"images": self.labels.size, **classes}
 
     def vectors(self, rows: slice | Ints, side: int = 60, channels: int = 3) -> NDArray[np.float32]:
@@ -94,9 +92,7 @@ class MedicalMNIST:
         if not 1 <= side <= SIDE:
             raise InvalidInput(f"side must be from 1 to {SIDE}, not {side}: the images are {SIDE} x {SIDE}")
         edge = (SIDE - side) // 2
-        square = self.images[rows, edge : edge + side, edge : edge + side].astype(np.float32) / np.float32(
-            255
-        )
+        square = self.images[rows, edge : edge + side, edge : edge + side].astype(np.float32) / np.float32(255)
         return np.repeat(square.reshape(len(square), -1), channels, axis=1)
 
 
@@ -130,9 +126,7 @@ def _sample(release: Release) -> Arrays:
     if images.dtype != np.uint8 or images.shape != (labels.size, SIDE, SIDE):
         raise damaged(release.dataset, SAMPLE, f"images are {images.dtype} {images.shape}")
     if labels.size and labels.max() >= len(CLASS_NAMES):
-        raise damaged(
-            release.dataset, SAMPLE, f"labels reach {labels.max()}, the classes {len(CLASS_NAMES) - 1}"
-        )
+        raise damaged(release.dataset, SAMPLE, f"labels reach {labels.max()}, the classes {len(CLASS_NAMES) - 1}")
     return arrays
 
 
@@ -152,9 +146,7 @@ def _grey(release: Release, path: str, content: bytes) -> NDArray[np.uint8]:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as error:
-        raise InvalidInput(
-            "reading JPEG images needs Pillow: install it with `pip install pillow`"
-        ) from error
+        raise InvalidInput("reading JPEG images needs Pillow: install it with `pip install pillow`") from error
     try:
         with Image.open(io.BytesIO(content)) as image:
             pixels = np.asarray(image.convert("L"), dtype=np.uint8)

@@ -104,12 +104,8 @@ def load(release: str = "1m", path: str | os.PathLike[str] | None = None) -> Mov
     layout = LAYOUTS[release]
     source = find(layout.description, path)
     rated = remembered(source, layout.rating_arrays)
-    movie_ids, titles, genre_lists = (
-        layout.movies(source) if source.has(layout.movies_file) else _untold(rated)
-    )
-    ratings = interactions(
-        rated["user"], rated["movie"], rated["value"].astype(float), rated["time"], items=movie_ids
-    )
+    movie_ids, titles, genre_lists = layout.movies(source) if source.has(layout.movies_file) else _untold(rated)
+    ratings = interactions(rated["user"], rated["movie"], rated["value"].astype(float), rated["time"], items=movie_ids)
     _refuse_unknown_movies(layout, source, ratings)
     genre_names = layout.genre_names or tuple(sorted({genre for genres in genre_lists for genre in genres}))
     tag_movie, tag_tag, tag_names = _tags(layout, source, movie_ids)
@@ -142,8 +138,7 @@ def _untimed(ratings: Interactions) -> tuple[str, ...]:
     if not untimed:
         return ()
     return (
-        f"{untimed:,} of the {len(ratings):,} ratings have no time stamp (0): do not order their users' "
-        "events by time",
+        f"{untimed:,} of the {len(ratings):,} ratings have no time stamp (0): do not order their users' events by time",
     )
 
 

@@ -34,9 +34,7 @@ def _describe(
         publisher="GroupLens Research, University of Minnesota",
         terms=TERMS,
         page=f"https://grouplens.org/datasets/movielens/{release}/",
-        downloads=(
-            Download(f"https://files.grouplens.org/datasets/movielens/ml-{release}.zip", checksum, size),
-        ),
+        downloads=(Download(f"https://files.grouplens.org/datasets/movielens/ml-{release}.zip", checksum, size),),
         files=files,
         anchors=files[:1],
         homes=(f"ml-{release}",),
@@ -46,7 +44,11 @@ def _describe(
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a release keeps what, and how its lines are laid out."""
+    """Where a release keeps what, and how its lines are laid out.
+
+    >>> LAYOUTS["1m"].ratings_file, LAYOUTS["1m"].ratings_separator
+    ('ratings.dat', b'::')
+    """
 
     description: Description
     ratings_file: str

@@ -52,7 +52,13 @@ def remembered(release: Release, parse: Callable[[Release], Arrays]) -> Arrays:
 
 
 def entry_path(release: Release) -> Path:
-    """Return the file in the cache that belongs to a release as it is on disk now."""
+    """Return the file in the cache that belongs to a release as it is on disk now.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     entry_path(Release.open("toy", Path(folder))).name.startswith("toy-")
+    True
+    """
     digest = hashlib.sha256(f"{FORMAT}|{release.fingerprint()}".encode()).hexdigest()
     return cache_folder() / "parsed" / f"{release.dataset}-{digest[:24]}.npz"
 

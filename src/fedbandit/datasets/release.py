@@ -30,7 +30,12 @@ UNREADABLE = (
 
 
 class Container(Protocol):
-    """A place that holds files, by paths relative to it."""
+    """A place that holds files, by paths relative to it.
+
+    >>> place: Container = Folder(Path("data"), only="toy.csv")
+    >>> [path.name for path in place.stamp()]
+    ['toy.csv']
+    """
 
     def paths(self) -> list[str]:
         """Every file in it."""
@@ -44,7 +49,11 @@ class Container(Protocol):
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder, or one file of it."""
+    """A folder, or one file of it.
+
+    >>> Folder(Path("data"), only="toy.csv").paths()
+    ['toy.csv']
+    """
 
     folder: Path
     subfolders: tuple[str, ...] = ()
@@ -75,7 +84,15 @@ class Folder:
 
 @dataclass(frozen=True)
 class Zip:
-    """A zip archive."""
+    """A zip archive.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with zipfile.ZipFile(Path(folder) / "toy.zip", "w") as archive:
+    ...         archive.writestr("toy/toy.csv", b"1,2")
+    ...     Zip(Path(folder) / "toy.zip").paths()
+    ['toy/toy.csv']
+    """
 
     path: Path
 
@@ -98,7 +115,15 @@ class Zip:
 
 @dataclass(frozen=True)
 class Tar:
-    """A tar archive, packed or not."""
+    """A tar archive, packed or not.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with tarfile.open(Path(folder) / "toy.tar.gz", "w:gz") as archive:
+    ...         archive.addfile(tarfile.TarInfo("toy/toy.csv"))
+    ...     Tar(Path(folder) / "toy.tar.gz").paths()
+    ['toy/toy.csv']
+    """
 
     path: Path
 
@@ -157,9 +182,7 @@ class Release:
 
     def has(self, name: str) -> bool:
         """Whether the file is here, packed or not, or a folder of that name."""
-        return self._find(name) is not None or any(
-            name in PurePosixPath(path).parts[:-1] for path in self.paths
-        )
+        return self._find(name) is not None or any(name in PurePosixPath(path).parts[:-1] for path in self.paths)
 
     def read(self, name: str) -> bytes:
         """Return the file's bytes, unpacked."""

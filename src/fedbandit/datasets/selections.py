@@ -18,9 +18,7 @@ def most_active(per_one: Ints, count: int) -> Ints:
     [1, 2, 0]
     """
     if not 1 <= count <= per_one.size:
-        raise InvalidInput(
-            f"count must be from 1 to {per_one.size}, not {count}: there are no more to choose from"
-        )
+        raise InvalidInput(f"count must be from 1 to {per_one.size}, not {count}: there are no more to choose from")
     return np.argsort(-per_one, kind="stable")[:count].astype(np.int64)
 
 

@@ -20,8 +20,7 @@ from fedbandit.datasets.release import Release
 Encoding = Literal["utf-8", "iso-8859-1"]
 Number = TypeVar("Number", np.int64, np.float64)
 
-# Blocks bound the memory that parsing needs beside the result; one covers every set but MovieLens 20M and
-# 25M.
+# Blocks bound the memory that parsing needs beside the result; one does for all sets but MovieLens 20M, 25M.
 BLOCK_BYTES = 1 << 27
 WHOLE = re.compile(rb"\s*[+-]?[0-9]+\s*")
 DECIMAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
@@ -48,9 +47,7 @@ again with `fedbandit data fetch toy`
     header: tuple[str, ...] = ()
 
     @classmethod
-    def open(
-        cls, release: Release, file: str, separator: bytes = b"\t", header: tuple[str, ...] = ()
-    ) -> Table:
+    def open(cls, release: Release, file: str, separator: bytes = b"\t", header: tuple[str, ...] = ()) -> Table:
         """Read a file of a release; `header` has the names that its first line must begin with, if any."""
         text = release.read(file)
         if not header:
@@ -201,9 +198,7 @@ def optional_integers(release: Release, file: str, header: tuple[str, ...]) -> I
     return Table.open(release, file, header=header).integers(len(header))
 
 
-def optional_names(
-    release: Release, file: str, header: tuple[str, ...], encoding: Encoding
-) -> tuple[Ints, Strings]:
+def optional_names(release: Release, file: str, header: tuple[str, ...], encoding: Encoding) -> tuple[Ints, Strings]:
     """Return (ids, names) of a file of names, none where the release lacks it.
 
     >>> from tempfile import TemporaryDirectory

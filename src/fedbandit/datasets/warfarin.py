@@ -151,9 +151,7 @@ def load(path: str | os.PathLike[str] | None = None) -> Warfarin:
     if absent:
         raise table.damaged(f"there is no column {absent[0]!r}", 1)
     # The last line of the release has no subject: it is nobody.
-    column = {
-        name: [row[index].strip() for row in rows if row[0]] for index, name in enumerate(names) if name
-    }
+    column = {name: [row[index].strip() for row in rows if row[0]] for index, name in enumerate(names) if name}
     categorical = [name for name in column if name not in (SUBJECT, DOSE, *NUMERIC, WORDS, TEXT)]
     attributes = [_levels(column[name]) for name in categorical]
     words, matrix = _words(column[WORDS])

@@ -39,9 +39,7 @@ def word_counts(parts: Iterable[tuple[sparse.csr_array, Sequence[str]]]) -> spar
     """
     parts = list(parts)
     if not parts:
-        raise InvalidInput(
-            "sources must name at least one source of words, not none: give for example 'genres'"
-        )
+        raise InvalidInput("sources must name at least one source of words, not none: give for example 'genres'")
     listed = [[words(text) for text in texts] for _, texts in parts]
     known = sorted({word for texts in listed for text in texts for word in text})
     column = {word: index for index, word in enumerate(known)}
