@@ -57,7 +57,7 @@ class CheaperAtEqual(Claim):
         low = max(float(points[:, 0].min()) for points in frontiers)
         high = min(float(points[:, 0].max()) for points in frontiers)
         if low >= high:
-            return Verdict("cannot be judged", f"the two series share no range of {self.y}")
+            return self._apart(frontiers)
         wanted = np.linspace(low, high, self.levels)
         cost = [np.exp(np.interp(wanted, points[:, 0], np.log(points[:, 1]))) for points in frontiers]
         ratio = cost[0] / cost[1]
@@ -66,6 +66,16 @@ class CheaperAtEqual(Claim):
             for level, ours, theirs in zip(wanted, cost[0], cost[1], strict=True)
         )
         return verdict((ratio < 1).tolist(), f"{self.cheaper} against {self.dearer} at {parts}")
+
+    def _apart(self, frontiers: list[Floats]) -> Verdict:
+        """Judge two series that share no range of y: the one that is lower everywhere is better at any cost."""
+        ranges = [(float(points[:, 0].min()), float(points[:, 0].max())) for points in frontiers]
+        parts = [
+            f"{label} {least:.4g} to {most:.4g}"
+            for label, (least, most) in zip((self.cheaper, self.dearer), ranges, strict=True)
+        ]
+        evidence = f"the two series share no range of {self.y.replace('_', ' ')}: " + ", ".join(parts)
+        return verdict([ranges[0][1] <= ranges[1][0]], evidence)
 
 
 def _frontier(rows: list[Row], x: str, y: str) -> Floats:

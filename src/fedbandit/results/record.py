@@ -35,20 +35,8 @@ class Record:
         at = np.unique(np.linspace(0, last, min(result.turns, CHECKPOINTS)).round().astype(np.int64))
         curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES[1:]}
         summary = result.summary()
-        totals = {
-            name: float("nan") if summary[name] is None else float(summary[name])
-            for name in (
-                "regret",
-                "reward",
-                "messages",
-                "scalars",
-                "bytes",
-                "uploads",
-                "downloads",
-                "rounds",
-                "seconds",
-            )
-        }
+        totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
+        totals["later_regret"] = totals["regret"] - _first_turns(result)
         return cls(result.clients, totals, {"turn": at + 1.0, **curves})
 
     def save(self, path: Path) -> None:
@@ -69,6 +57,12 @@ class Record:
                 return cls(about["clients"], about["totals"], {name: data[name] for name in CURVES})
         except (OSError, EOFError, ValueError, KeyError):
             return None
+
+
+def _first_turns(result: Result) -> float:
+    """Return the regret of each client's first turn, when it may know nothing yet."""
+    first = np.unique(result.client, return_index=True)[1]
+    return float(np.diff(result.regret, prepend=0.0)[first].sum())
 
 
 def run_cell(cell: Cell, folder: Path) -> tuple[Cell, Record]:
