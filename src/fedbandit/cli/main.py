@@ -9,6 +9,7 @@ import typer
 
 import fedbandit
 from fedbandit.cli.demo import demo
+from fedbandit.cli.features import features
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.run import run
@@ -26,6 +27,7 @@ app.command()(describe)
 app.command()(run)
 app.command()(reproduce)
 app.command()(demo)
+app.command()(features)
 
 
 def _version(wanted: bool) -> None:
