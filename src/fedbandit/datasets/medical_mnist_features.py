@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,7 +64,7 @@ class Network:
 
     def __init__(self, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
         """Draw the weights, uniform with variance 2 / inputs (He et al. 2015)."""
-        shapes = list(zip(sizes, sizes[1:], strict=False))
+        shapes = list(pairwise(sizes))
         self.weights = [_single(rng.uniform(-1.0, 1.0, shape) * np.sqrt(6.0 / shape[0])) for shape in shapes]
         self.offsets = [np.zeros(shape[1], dtype=np.float32) for shape in shapes]
 
@@ -143,8 +144,8 @@ def features_of(data: MedicalMNIST, recipe: Recipe | None = None, progress: Prog
 def entry_path(data: MedicalMNIST, recipe: Recipe) -> Path:
     """Return the file in the cache that belongs to these images and this recipe."""
     digest = hashlib.sha256(f"{FORMAT}|{recipe}".encode())
-    digest.update(data.images)
-    digest.update(data.labels)
+    digest.update(np.ascontiguousarray(data.images).data)
+    digest.update(np.ascontiguousarray(data.labels).data)
     return cache_folder() / "features" / f"medical-mnist-{digest.hexdigest()[:24]}.npz"
 
 
