@@ -56,7 +56,7 @@ class Labelled(Environment):
         for first in range(0, count, block):
             now = shown[first : first + block]
             features = rows.features[now]
-            dense = features.toarray() if sparse.issparse(features) else features
+            dense = features.toarray() if isinstance(features, sparse.csr_array) else features
             mean = np.zeros((len(now), rows.classes))
             mean[np.arange(len(now)), rows.labels[now]] = 1.0
             payoff = mean + self.noise * noise.standard_normal(len(now))[:, np.newaxis]

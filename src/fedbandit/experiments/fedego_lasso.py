@@ -6,6 +6,8 @@ docs/lasso.md shows what others give. Bands are two standard deviations over ten
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fedbandit.experiments.claims import Monotone, Ordered
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along
 from fedbandit.experiments.figures import Against, Figure, OverTime
@@ -17,7 +19,7 @@ FEDEGO, ALONE, POOLED = "Fedego Lasso", "Lasso Bandit", "Teamwork Lasso"
 ALGORITHMS = {FEDEGO: "fedego-lasso", ALONE: "lasso-bandit", POOLED: "teamwork-lasso"}
 
 
-def _compared(name: str = "", **parameters: float) -> tuple[Series, ...]:
+def _compared(parameters: Mapping[str, float], name: str = "") -> tuple[Series, ...]:
     """Return the three algorithms, each for every number of clients."""
     points = along((Point(parameters),), clients=CLIENTS)
     return tuple(Series(f"{label}{name}", algorithm, points) for label, algorithm in ALGORITHMS.items())
@@ -70,7 +72,7 @@ Experiment(
     environment="sparse",
     world={"clients": 5, "arms": 5, "dimension": 100, "support": 5, "candidates": 10, "noise": 0.1},
     rounds=2_000,
-    series=(*_compared(), *_compared(NARROW, gap=2.0)[:2], *GRID.values()),
+    series=(*_compared({}), *_compared({"gap": 2.0}, NARROW)[:2], *GRID.values()),
     figures=(
         *_figures("a"),
         _over_time("narrow-gap", "More clients, with the narrow gap h = 2", (FEDEGO + NARROW,), CLIENTS),
@@ -99,7 +101,7 @@ Experiment(
     title="Warfarin doses for 5,528 patients (figures 3b and 4b: error rate)",
     environment="warfarin",
     rounds=1_105,
-    series=(*_compared(**REAL), UNSCREENED),
+    series=(*_compared(REAL), UNSCREENED),
     figures=_figures("b", rate=True),
     claims=_claims("b"),
     quick=Quick(seeds=2, rounds=100),
@@ -112,10 +114,10 @@ Experiment(
     title="Six kinds of medical scans from the features of a small network (figures 3c and 4c)",
     environment="medical-mnist",
     rounds=2_000,
-    series=(*_compared(**REAL), UNSCREENED),
+    series=(*_compared(REAL), UNSCREENED),
     figures=_figures("c"),
     claims=_claims("c"),
     quick=Quick(seeds=2, rounds=100),
-    notes="Needs the data set: fedbandit data fetch medical-mnist. fedbandit features medical-mnist learns the features, "
-    "else the first run does.",
+    notes="Needs the data set: fedbandit data fetch medical-mnist. The features are learnt by fedbandit features "
+    "medical-mnist, or by the first run.",
 ).register()
