@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
+from fedbandit.datasets.places import DATA_VARIABLE
 
 
 class LabelledRows(NamedTuple):
@@ -35,6 +37,11 @@ class Labelled(Environment):
 
     clients: int = parameter(5, "number of clients", symbol="M", at_least=1)
     noise: float = parameter(1.0, "standard deviation of the reward noise", symbol="sigma", at_least=0)
+    path: str = parameter("", "where the data set is; default: FEDBANDIT_DATA, or where it was fetched to")
+
+    def place(self) -> str:
+        """Return the place to read from, "" for the usual one: what a cache of rows is kept by."""
+        return self.path or os.environ.get(DATA_VARIABLE, "")
 
     @abstractmethod
     def rows(self) -> LabelledRows:

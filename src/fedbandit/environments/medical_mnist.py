@@ -25,12 +25,12 @@ class MedicalImages(Labelled, id="medical-mnist", title="telling six kinds of me
 
     def rows(self) -> LabelledRows:
         """Return the images' features."""
-        return _features(self.images == "held-out")
+        return _features(self.place(), self.images == "held-out")
 
 
 @cache
-def _features(held_out_only: bool) -> LabelledRows:
-    learned = features_of(medical_mnist.load())
+def _features(place: str, held_out_only: bool) -> LabelledRows:
+    learned = features_of(medical_mnist.load(place or None))
     features, labels = learned.features, learned.labels
     if held_out_only:
         features, labels = features[learned.is_held_out], labels[learned.is_held_out]

@@ -28,12 +28,12 @@ class WarfarinDosing(Labelled, id="warfarin", title="warfarin dosing: low, mediu
 
     def rows(self) -> LabelledRows:
         """Return the patients with a dose."""
-        return _patients(self.numbers == "unit-scale")
+        return _patients(self.place(), self.numbers == "unit-scale")
 
 
 @cache
-def _patients(unit_scale: bool) -> LabelledRows:
-    data = warfarin.load()
+def _patients(place: str, unit_scale: bool) -> LabelledRows:
+    data = warfarin.load(place or None)
     features = data.features()
     if unit_scale:
         scale = np.ones(features.shape[1])
