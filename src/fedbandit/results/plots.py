@@ -57,8 +57,7 @@ def draw(
         axes.set_ylabel(_y_label(figure))
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-        kind = {TradeOff: "trade-off", OverTime: "over-time", Against: "against"}[type(figure)]
-        return _write(canvas, folder / (figure.name or kind))
+        return _write(canvas, folder / figure.file_name)
 
 
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
