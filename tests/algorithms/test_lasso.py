@@ -23,7 +23,7 @@ def test_the_plan_is_that_of_the_transcription(arms, unit):
 @pytest.mark.parametrize("algorithm", ["fedego-lasso", "lasso-bandit", "teamwork-lasso"])
 def test_arms_with_features_of_their_own_are_refused(algorithm):
     world = fb.environment("linear", clients=2, arms=3, dimension=4, arrivals="round-robin")
-    with pytest.raises(fb.InvalidInput, match="one context a turn"):
+    with pytest.raises(fb.InvalidInput, match="needs one context for all arms"):
         fb.run(algorithm, world, turns=4)
 
 

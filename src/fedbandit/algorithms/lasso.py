@@ -25,7 +25,6 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.parameters import parameter
@@ -151,11 +150,6 @@ class LassoClients(TurnByTurn):
 
     def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return each client's arm: the plan's in a teamwork turn, else the one that it likes best."""
-        if features.ndim != 2:
-            raise InvalidInput(
-                f"the Lasso family needs one context a turn, (turns, d), not features of shape {features.shape}: "
-                "choose an environment whose arms share a context, such as sparse"
-            )
         told = self.plan.told(state.turns[who] + 1)
         row = self.sharing.rows(who)
         return kernel.choose_each(features, row, told, state.screening, state.private.estimate, self.gap)
@@ -178,6 +172,7 @@ class LassoAlgorithm(Algorithm):
     """The parameters that every member of the family has."""
 
     acts_in_rounds: ClassVar[bool] = True
+    shares_context: ClassVar[bool] = True
 
     unit: int = parameter(1, "rounds per arm of a teamwork stage", symbol="q", at_least=1)
     gap: float = parameter(
