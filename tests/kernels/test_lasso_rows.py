@@ -3,7 +3,8 @@
 import numpy as np
 
 from fedbandit.kernels import lasso_rows as kernel
-from fedbandit.kernels.lasso import empty_fit, observe, refit
+from fedbandit.kernels.lasso import refit
+from fedbandit.kernels.lasso_sums import empty_fit, observe
 
 CONTEXT = np.array([1.0])
 

@@ -10,7 +10,7 @@ whose support and factor of G_AA it has kept up to date, and repeats until no co
 coordinate by more than `tolerance`:
 
 * balance: solve G_AA step = c_A - level sign(b_A), walk there, and let go of each coordinate that meets zero;
-* enter: take in the coordinate with the largest |c_j| > level, the others following so that they stay in balance.
+* enter: take in a coordinate with |c_j| > level, the largest first, the others following so that they stay in balance.
 
 Both walk downhill and end after finitely many steps (the active-set method for this quadratic programme, as in the
 feature-sign search of Lee et al. 2006). Coordinate descent would need thousands of sweeps where |A| comes near n.
@@ -18,67 +18,26 @@ feature-sign search of Lee et al. 2006). Coordinate descent would need thousands
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.arrays import Bools, Floats
 from fedbandit.kernels import cholesky
 from fedbandit.kernels.compiled import compiled
+from fedbandit.kernels.lasso_sums import Fit, column_on_support, correlate
 
 REFINEMENTS = 4  # balancing this often in a row without success makes the factor be computed afresh
 
 
-class Fit(NamedTuple):
-    """One regression: its sums, its estimate, and the factor of the sums on the estimate's support."""
-
-    gram: Floats  # (d, d) G
-    moment: Floats  # (d,) q
-    samples: Ints  # (1,) n
-    estimate: Floats  # (d,) b
-    support: Ints  # (d,) the coordinates that are not zero, in the factor's order
-    size: Ints  # (1,) how many they are
-    factor: Floats  # (d, d) U with U^T U = G on the support
-
-
-def empty_fit(dimension: int) -> Fit:
-    """Return a regression on no data.
-
-    >>> fit = empty_fit(2)
-    >>> observe(fit, np.array([1.0, 0.0]), 3.0)
-    >>> int(refit(fit, penalty=2.0, tolerance=1e-10)) > 0, fit.estimate
-    (True, array([2., 0.]))
-    """
-    whole, square = np.zeros(1, dtype=np.int64), (dimension, dimension)
-    support = np.zeros(dimension, dtype=np.int64)
-    return Fit(
-        np.zeros(square), np.zeros(dimension), whole, np.zeros(dimension), support, whole.copy(), np.zeros(square)
-    )
-
-
-@compiled
-def observe(fit: Fit, context: Floats, reward: float) -> None:
-    """Add one observation to the sums and to the factor; zeros of the context cost nothing."""
-    places = np.flatnonzero(context)
-    is_sparse = 4 * places.size < context.size
-    for i in places:
-        weight = context[i]
-        row = fit.gram[i]
-        if is_sparse:
-            for k in places:
-                row[k] += weight * context[k]
-        else:
-            for j in range(context.size):
-                row[j] += weight * context[j]
-        fit.moment[i] += reward * weight
-    fit.samples[0] += 1
-    size = fit.size[0]
-    cholesky.add_observation(fit.factor, 0, size, context[fit.support[:size]])
-
-
 @compiled
 def refit(fit: Fit, penalty: float, tolerance: float) -> int:
-    """Bring the estimate to the minimiser at a penalty; return the number of steps that it took."""
+    """Bring the estimate to the minimiser at a penalty; return the number of steps that it took.
+
+    >>> from fedbandit.kernels.lasso_sums import empty_fit, observe
+    >>> fit = empty_fit(2)
+    >>> observe(fit, np.array([1.0, 0.0]), 3.0)
+    >>> int(refit(fit, 2.0, 1e-10)) > 0, fit.estimate
+    (True, array([2., 0.]))
+    """
     size = fit.moment.size
     level = 0.5 * fit.samples[0] * penalty
     correlation = np.empty(size)
@@ -89,10 +48,8 @@ def refit(fit: Fit, penalty: float, tolerance: float) -> int:
         correlate(fit, correlation)
         if is_balanced(fit, correlation, level, tolerance) or attempts > 2 * REFINEMENTS:
             attempts = 0
-            newcomer = find_newcomer(fit, correlation, level, tolerance, refused)
-            if newcomer < 0:
+            if not admit(fit, correlation, level, tolerance, refused):
                 return step
-            refused[newcomer] = not enter(fit, correlation, level, newcomer)
         else:
             attempts += 1
             if attempts == REFINEMENTS:
@@ -102,26 +59,36 @@ def refit(fit: Fit, penalty: float, tolerance: float) -> int:
 
 
 @compiled
-def correlate(fit: Fit, correlation: Floats) -> None:
-    """Write q - G b to `correlation`."""
-    correlation[:] = fit.moment
-    for i in range(fit.size[0]):
-        active = fit.support[i]
-        weight = fit.estimate[active]
-        row = fit.gram[active]
-        for j in range(correlation.size):
-            correlation[j] -= weight * row[j]
-
-
-@compiled
 def is_balanced(fit: Fit, correlation: Floats, level: float, tolerance: float) -> bool:
     """Tell whether no coordinate of the support is further than `tolerance` from its best value."""
     for i in range(fit.size[0]):
         active = fit.support[i]
         excess = correlation[active] - level * np.sign(fit.estimate[active])
-        if abs(excess) > tolerance * fit.gram[active, active]:
+        if abs(excess) > tolerance * fit.diagonal[active]:
             return False
     return True
+
+
+@compiled
+def admit(fit: Fit, correlation: Floats, level: float, tolerance: float, refused: Bools) -> bool:
+    """Let in, one after the other, the coordinates that are correlated more than `level`; tell whether any moved.
+
+    Each that enters changes the correlations of all. That of the next candidate alone is brought up to date, which
+    is cheap; those of the others wait until the round is over. `correlation` is used up.
+    """
+    has_moved = False
+    while True:
+        newcomer = find_newcomer(fit, correlation, level, tolerance, refused)
+        if newcomer < 0:
+            return has_moved
+        now = fit.moment[newcomer]
+        column = column_on_support(fit, newcomer, fit.size[0])
+        for i in range(fit.size[0]):
+            now -= column[i] * fit.estimate[fit.support[i]]
+        if abs(now) - level > tolerance * fit.diagonal[newcomer]:
+            refused[newcomer] = not enter(fit, now, level, newcomer)
+            has_moved = has_moved or not refused[newcomer]
+        correlation[newcomer] = 0.0
 
 
 @compiled
@@ -130,7 +97,7 @@ def find_newcomer(fit: Fit, correlation: Floats, level: float, tolerance: float,
     found, most = -1, level
     for j in range(correlation.size):
         size = abs(correlation[j])
-        if size > most and fit.estimate[j] == 0.0 and not refused[j] and size - level > tolerance * fit.gram[j, j]:
+        if size > most and fit.estimate[j] == 0.0 and not refused[j] and size - level > tolerance * fit.diagonal[j]:
             found, most = j, size
     return found
 
@@ -162,19 +129,18 @@ def balance(fit: Fit, correlation: Floats, level: float) -> None:
 
 
 @compiled
-def enter(fit: Fit, correlation: Floats, level: float, newcomer: int) -> bool:
+def enter(fit: Fit, correlation: float, level: float, newcomer: int) -> bool:
     """Take a coordinate in at the value that is best with the support following; tell whether it moved.
 
     A step of the newcomer moves the support by -w, G_AA w = G_Aj, and its own correlation by -pivot, which is zero
     where it depends on the support: then the fit stays the same while |b|_1 falls, until some coordinate is zero.
     """
-    sign = np.sign(correlation[newcomer])
-    excess = abs(correlation[newcomer]) - level
-    diagonal = fit.gram[newcomer, newcomer]
-    row = fit.gram[newcomer]
+    sign = np.sign(correlation)
+    excess = abs(correlation) - level
+    diagonal = fit.diagonal[newcomer]
     while True:
         size = fit.size[0]
-        solved = row[fit.support[:size]]
+        solved = column_on_support(fit, newcomer, size)
         cholesky.forward(fit.factor, size, solved)
         pivot = diagonal
         for i in range(size):
@@ -237,12 +203,12 @@ def rebuild(fit: Fit) -> None:
     wanted = fit.support[: fit.size[0]].copy()
     size = 0
     for active in wanted:
-        solved = fit.gram[active][fit.support[:size]]
+        solved = column_on_support(fit, active, size)
         cholesky.forward(fit.factor, size, solved)
-        pivot = fit.gram[active, active]
+        pivot = fit.diagonal[active]
         for i in range(size):
             pivot -= solved[i] * solved[i]
-        if pivot > cholesky.NIL * fit.gram[active, active]:
+        if pivot > cholesky.NIL * fit.diagonal[active]:
             cholesky.append(fit.factor, size, solved, pivot)
             fit.support[size] = active
             size += 1

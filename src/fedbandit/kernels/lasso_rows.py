@@ -9,7 +9,8 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
 from fedbandit.kernels.confidence import TIE
-from fedbandit.kernels.lasso import Fit, observe, refit
+from fedbandit.kernels.lasso import refit
+from fedbandit.kernels.lasso_sums import PENDING, Fit, observe
 from fedbandit.kernels.ridge import dot
 
 
@@ -17,6 +18,9 @@ class LassoRows(NamedTuple):
     """The regressions of a cohort, by row and arm; the fields are those of `Fit`."""
 
     gram: Floats
+    pending: Floats
+    waiting: Ints
+    diagonal: Floats
     moment: Floats
     samples: Ints
     estimate: Floats
@@ -34,6 +38,9 @@ def empty_rows(rows: int, arms: int, dimension: int) -> LassoRows:
     each = rows, arms
     return LassoRows(
         gram=np.zeros((*each, dimension, dimension)),
+        pending=np.zeros((*each, PENDING, dimension)),
+        waiting=np.zeros(each, dtype=np.int64),
+        diagonal=np.zeros((*each, dimension)),
         moment=np.zeros((*each, dimension)),
         samples=np.zeros(each, dtype=np.int64),
         estimate=np.zeros((*each, dimension)),
@@ -48,6 +55,9 @@ def fit_of(rows: LassoRows, row: int, arm: int) -> Fit:
     """Return one regression, as views."""
     return Fit(
         rows.gram[row, arm],
+        rows.pending[row, arm],
+        rows.waiting[row, arm : arm + 1],
+        rows.diagonal[row, arm],
         rows.moment[row, arm],
         rows.samples[row, arm : arm + 1],
         rows.estimate[row, arm],
