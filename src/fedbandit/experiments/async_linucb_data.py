@@ -231,6 +231,7 @@ Experiment(
     ),
     figures=(TradeOff(x="messages", y="reward", title="Reward against communication, by the scale of the features"),),
     seeds=2,
+    figures=(TradeOff(x="messages", y="normalised", series=(ASYNC.label,)),),
     baseline=RANDOM.label,
     quick=Quick(seeds=1, world={"users": 60}),
     notes=(
