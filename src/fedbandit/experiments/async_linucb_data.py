@@ -229,7 +229,6 @@ Experiment(
             RANDOM,
         )
     ),
-    figures=(TradeOff(x="messages", y="reward", title="Reward against communication, by the scale of the features"),),
     seeds=2,
     figures=(TradeOff(x="messages", y="normalised", series=(ASYNC.label,)),),
     baseline=RANDOM.label,
