@@ -36,8 +36,8 @@ NOTES = (
     "The paper's extract is of MovieLens 20M (121,934 interactions, TF-IDF of tags and genres). MovieLens 1M has no "
     "tags: features are of genres and words of titles. The 37 users with most ratings above 2 act in rounds until the "
     "first has none left: 819 rounds. Features are 25 of unit length and a constant, so that |x| is at most the root "
-    "of 2: with standardised columns one film has |x| = 13, and acceleration, whose step must fit the longest, needs far "
-    "more steps."
+    "of 2: with standardised columns one film has |x| = 13, and acceleration, whose step must fit the longest, needs "
+    "far more steps."
 )
 OTHERS = (FIRST, SECOND, THIRD, LINEAR)
 CHEAPER: tuple[Claim, ...] = tuple(
