@@ -230,6 +230,7 @@ Experiment(
         )
     ),
     seeds=2,
+    figures=(TradeOff(x="messages", y="normalised", series=(ASYNC.label,)),),
     baseline=RANDOM.label,
     quick=Quick(seeds=1, world={"users": 60}),
     notes=(

@@ -52,6 +52,7 @@ class OverTime(Figure):
     spread: str = "standard error"  # one of SPREADS
     labels: tuple[str, ...] = ()  # show only the points with these labels
     by_round: bool = False  # count rounds (turns of each client) on the x axis
+    rate: bool = False  # divide y by the turns so far: an error rate, where regret counts errors
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ environment = "linear"
 turns = 5000
 seeds = 3
 world = { clients = 50, dimension = 10 }
-baseline = "Random"                   # a series whose reward all others are divided by, optional
+# baseline = "Random"                 # the label of a series: all rewards are divided by its own
 
 [[series]]
 label = "Async"
