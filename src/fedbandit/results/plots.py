@@ -34,6 +34,7 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.8,
     "legend.frameon": False,
@@ -151,13 +152,17 @@ def _over_time(axes: Any, figure: OverTime, experiment: Experiment, records: Map
     for series, point, cell in experiment.cells():
         if series.label in _shown(figure, [series.label]) and (not figure.labels or point.label in figure.labels):
             groups.setdefault((series.label, point.label), []).append(records[cell.key()])
+    is_one_label = len({point_label for _, point_label in groups}) == 1 and len(groups) > 1
     for place, ((series_label, point_label), group) in enumerate(groups.items()):
         share = group[0].curves["turn"] if figure.rate else group[0].clients if figure.per_client else 1
         curves = np.array([record.curves[figure.y] for record in group]) / share
         turns = group[0].curves["turn"] / (group[0].clients if figure.by_round else 1)
+        first = len(turns) // 50 if figure.rate else 0  # a rate of a few turns is noise, and would set the axis
+        turns, curves = turns[first:], curves[:, first:]
         mean, spread = curves.mean(axis=0), figure.band * _spread(curves, figure.spread)
         colour = COLOURS[place % len(COLOURS)]
-        axes.plot(turns, mean, color=colour, label=f"{series_label} {point_label}".strip())
+        label = series_label if is_one_label else f"{series_label} {point_label}".strip()
+        axes.plot(turns, mean, color=colour, label=label)
         axes.fill_between(turns, mean - spread, mean + spread, color=colour, alpha=0.18, lw=0)
     axes.set_xlabel("rounds" if figure.by_round else "turns")
 
