@@ -18,6 +18,7 @@ from fedbandit.results.record import Record
 from fedbandit.results.result import Result
 
 COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
+CROWD = 6  # more curves than this have their legend beside the figure
 MARKERS = "osD^vPX*<>"
 AXES = {
     "messages": "messages",
@@ -61,7 +62,10 @@ def draw(
             _against(axes, figure, table)
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
         axes.set_ylabel(_y_label(figure))
-        if axes.get_legend_handles_labels()[1]:
+        names = len(axes.get_legend_handles_labels()[1])
+        if names > CROWD:
+            axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside, where it hides nothing
+        elif names:
             axes.legend(fontsize=8)
         return write(canvas, folder / figure.file_name)
 
