@@ -1,0 +1,181 @@
+"""What a whole round of the neural family computes, compiled once for all clients that act in it."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from fedbandit.kernels.confidence import TIE
+from fedbandit.kernels.network import Network, normal_network, symmetric_network
+from fedbandit.kernels.neural.descent import REGULARISERS, descend
+from fedbandit.kernels.neural.device import Device
+from fedbandit.kernels.neural.matrices import Diagonal, Full, growth, squares
+from fedbandit.kernels.neural.tangent_features import Array, features, predict
+
+NETWORKS = {"symmetric": symmetric_network, "normal": normal_network}
+
+
+class Plan(NamedTuple):
+    """Everything that the compiled functions depend on; equal plans share them."""
+
+    inputs: int
+    width: int
+    depth: int
+    initialisation: str
+    network_seed: int
+    scale_features: bool
+    ridge: float
+    nu_pooled: float
+    nu_local: float
+    diagonal: bool
+    train_steps: int
+    train_rate: float
+    regulariser: str
+    precision: str
+    device: str
+
+
+class Rounds:
+    """The compiled functions of one plan. The first axis of every array is the client; 1 where all share one row."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Make the network and compile (at the first call of each) what a round needs."""
+        self.plan = plan
+        self.device = Device(plan.device, plan.precision)
+        self.network: Network = NETWORKS[plan.initialisation](
+            plan.inputs, plan.width, plan.depth, plan.network_seed
+        )
+        kind: Any = Diagonal if plan.diagonal else Full
+        self.matrices: Full | Diagonal = kind(self.network, plan.ridge)
+        self.rescale = _unit_range if plan.diagonal else _as_it_is
+        self.scale = 1.0 / math.sqrt(plan.width) if plan.scale_features else 1.0
+        self.copies = self.network.copies
+        self.choose_together = jax.jit(self._choose_together)
+        self.choose_alone = jax.jit(self._choose_alone)
+        self.observe = jax.jit(self._observe, donate_argnums=(4, 5))
+        self.note = jax.jit(self._note)
+        self.train = jax.jit(self._train)
+        self.ratios = jax.jit(self._ratios)
+        self.absorb = jax.jit(self.matrices.absorb)
+        self.invert = jax.jit(lambda grams: jax.lax.map(self.matrices.invert, grams))
+
+    def active(self) -> AbstractContextManager[None]:
+        """Return the context in which arrays are made and functions called."""
+        return self.device.active()
+
+    def features(self, contexts: Array) -> Array:
+        """Return g(x; theta_0) / sqrt(m), in the coordinates of its subspace."""
+        return features(self.network, self.scale, contexts)
+
+    def _choose_together(
+        self,
+        arms: Array,  # (n, K, d)
+        pooled: Array,  # V-bar_i, as the matrices keep it
+        moment: Array,  # B_sync + B_new,i
+        thetas: Array,
+        sent: Array,  # (n or 1, number, ...): the inverses that were broadcast, or their average
+        heard: Array,  # (n,) whether anything was communicated yet
+        alpha: Array,  # (n,)
+    ) -> Array:
+        """Return argmax (1 - alpha) UCB^a + alpha UCB^b (algorithm 1, lines 4 to 7)."""
+        seen = self.features(arms)
+        towards = self.matrices.towards(pooled, seen)
+        bonus = jnp.sqrt(jnp.maximum((towards * seen).sum(axis=-1), 0))
+        pooled_bound = self.rescale((towards * moment[:, None, :]).sum(axis=-1)) + self._spread(
+            self.plan.nu_pooled, bonus
+        )
+        local_bound = heard[:, None] * predict(self.network, thetas, arms) + self._spread(
+            self.plan.nu_local, self._lengths(sent, seen)
+        )
+        weight = alpha[:, None]
+        return first_best((1 - weight) * pooled_bound + weight * local_bound)
+
+    def _choose_alone(self, arms: Array, matrix: Array, thetas: Array, heard: Array, towards_bound: Array) -> Array:
+        """Return argmax f + nu sigma z; z is 1 for the upper bound, a normal for a Thompson sample (n, K)."""
+        seen = self.features(arms)
+        length = (self.matrices.towards(matrix, seen) * seen).sum(axis=-1)
+        spread = self._spread(self.plan.nu_local, jnp.sqrt(jnp.maximum(length, 0)))
+        return first_best(heard[:, None] * predict(self.network, thetas, arms) + spread * towards_bound)
+
+    def _spread(self, width: float, lengths: Array) -> Array:
+        return width * math.sqrt(self.plan.ridge) * lengths
+
+    def _lengths(self, sent: Array, seen: Array) -> Array:
+        """Return the mean over the broadcast inverses of |u| in their norms."""
+
+        def of_one(inverse: Array, rows: Array) -> Array:
+            return jnp.sqrt(jnp.maximum(self.matrices.lengths(inverse, rows), 0))
+
+        def of_client(inverses: Array, rows: Array) -> Array:
+            return jax.lax.map(lambda inverse: of_one(inverse, rows), inverses).mean(axis=0)
+
+        return of_client(sent[0], seen) if len(sent) == 1 else jax.vmap(of_client)(sent, seen)
+
+    def _observe(
+        self, arms: Array, choice: Array, rewards: Array, matrix: Array, past: Array, paid: Array, who: Array, at: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return the chosen features, V_local with them, and the history with what was seen (lines 9 and 10).
+
+        The history is (clients, chunks, d, columns); an observation beyond its end is not remembered.
+        """
+        chosen = jnp.take_along_axis(arms, choice[:, None, None], axis=1)[:, 0]
+        seen = self.features(chosen)
+        chunk, column = at // paid.shape[2], at % paid.shape[2]
+        past = past.at[who, chunk, :, column].set(chosen, mode="drop")
+        paid = paid.at[who, chunk, column].set(rewards, mode="drop")
+        return seen, self.matrices.absorb(matrix, seen), past, paid
+
+    def _note(
+        self, seen: Array, rewards: Array, moment: Array, new_moment: Array, new_diagonal: Array, synced: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return B_sync + B_new, B_new, the diagonal of W_new, and how much it lets the determinant grow (line 11)."""
+        news = rewards[:, None] * seen
+        new_diagonal = new_diagonal + squares(self.copies, seen)
+        grown = growth(self.copies, self.plan.ridge, synced, new_diagonal)
+        return moment + news, new_moment + news, new_diagonal, grown
+
+    def _train(self, thetas: Array, past: Array, paid: Array, counts: Array) -> Array:
+        """Return each client's theta after training on what it has seen (line 14)."""
+        pull = REGULARISERS[self.plan.regulariser]
+
+        def of_one(theta: Array, contexts: Array, rewards: Array, count: Array) -> Array:
+            steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count.astype(theta.dtype))
+            return descend(self.network, steps, self.plan.train_steps, theta, contexts, rewards, count)
+
+        trained: Array = self.device.over_clients(of_one)(thetas, past, paid, counts)
+        return jnp.where((counts > 0)[:, None], trained, thetas)
+
+    def _ratios(self, matrix: Array, arms: Array) -> Array:
+        """Return the smallest over the largest uncertainty among each client's latest arms (section 3.3)."""
+        seen = self.features(arms)
+        squared = jnp.maximum((self.matrices.towards(matrix, seen) * seen).sum(axis=-1), 0)
+        least, most = squared.min(axis=1), squared.max(axis=1)
+        return jnp.sqrt(jnp.where(most > 0, least / jnp.where(most > 0, most, 1), 0))
+
+
+def first_best(scores: Array) -> Array:
+    """Return the lowest index among the scores (n, K) that tie with the best."""
+    best = scores.max(axis=1, keepdims=True)
+    return jnp.argmax(scores >= best - TIE * jnp.maximum(1, jnp.abs(best)), axis=1)
+
+
+def _as_it_is(values: Array) -> Array:
+    return values
+
+
+def _unit_range(values: Array) -> Array:
+    """Return values over the arms moved to [0, 1]; values that tie become 0 (footnote 4)."""
+    low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
+    differ = high - low > TIE * jnp.maximum(1, jnp.abs(high))
+    return jnp.where(differ, (values - low) / jnp.where(differ, high - low, 1), 0)
+
+
+@lru_cache(maxsize=16)
+def rounds_of(plan: Plan) -> Rounds:
+    """Return the compiled functions of a plan, the same ones whenever it is equal."""
+    return Rounds(plan)
