@@ -38,24 +38,24 @@ class AloneClients(TurnByTurn):
         """Return the arm of each client."""
         directions = draws if self.draws else np.ones(features.shape[:2])
         if directions.shape != features.shape[:2]:
-            raise InvalidInput(
+            raise InvalidIncast(
                 f"{features.shape[1]} arms on offer, but arms={self.draws} when the algorithm was built: give that number"
             )
-        clients, put = len(state.turns), self.rounds.device.put
+        clients, cast = len(state.turns), self.rounds.device.cast
         with self.rounds.active():
             choice = self.rounds.choose_alone(
-                put(features),
+                cast(features),
                 rows_of(state.matrix, who, clients),
                 rows_of(state.thetas, who, clients),
-                put(state.turns[who] > 0),
-                put(directions),
+                cast(state.turns[who] > 0),
+                cast(directions),
             )
             return plain(choice).astype(np.int64)
 
     def learn(self, state: Own, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward and train; nothing is sent."""
         with self.rounds.active():
-            self.learner.observe(state, who, seen)
+            self.learner.observe(state, who, seen, self.rounds.observe)
             self.learner.train(state, who)
         return ()
 

@@ -17,8 +17,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural.cohort import put_rows, rows_of
 from fedbandit.kernels.neural.grams import REFRESH
-from fedbandit.kernels.neural.rounds import Rounds
-from fedbandit.kernels.neural.sums import Sums
+from fedbandit.kernels.neural.rounds import Past, Rounds
 
 ROOM = 2048  # observations of a client that there is room for at first
 
@@ -27,12 +26,12 @@ ROOM = 2048  # observations of a client that there is room for at first
 class Own:
     """What clients know from their own observations; the first axis is the client."""
 
+    past: Past
     matrix: Any  # V_local, as the matrices keep it
-    sums: Sums | None  # of which a full matrix is the inverse
-    past: Any  # (clients, chunks, d, columns): contexts that were chosen
-    paid: Any  # (clients, chunks, columns): their rewards
+    base: Any  # (clients, q, q) sums whose inverse a full matrix was when it was last computed afresh, or None
     thetas: Any  # (clients, p_0): trained weights
     turns: Ints  # (clients,)
+    used: Ints  # (clients,) latest features that are not in `base`
 
 
 class Learner:
@@ -49,35 +48,43 @@ class Learner:
         """Return clients that have observed nothing."""
         device, network = self.rounds.device, self.rounds.network
         chunks = max(1, -(-min(self.train_until, ROOM) // device.chunk))
-        full = not self.rounds.plan.diagonal
+        latest = None if self.rounds.plan.diagonal else (clients, REFRESH, network.coordinates)
         return Own(
+            past=Past(
+                jnp.zeros((clients, chunks, network.inputs, device.chunk), device.dtype),
+                jnp.zeros((clients, chunks, device.chunk), device.dtype),
+                None if latest is None else jnp.zeros(latest, device.dtype),
+            ),
             matrix=self.rounds.matrices.start(clients, device.dtype),
-            sums=Sums.empty(clients, network.coordinates, REFRESH, device.dtype, REFRESH) if full else None,
-            past=jnp.zeros((clients, chunks, network.inputs, device.chunk), device.dtype),
-            paid=jnp.zeros((clients, chunks, device.chunk), device.dtype),
+            base=None,
             thetas=jnp.broadcast_to(device.put(self.initial), (clients, network.parameters)),
             turns=np.zeros(clients, dtype=np.int64),
+            used=np.zeros(clients, dtype=np.int64),
         )
 
-    def observe(self, own: Own, who: Ints, seen: Observations) -> tuple[Any, Any]:
-        """Take in what each client of `who` observed; return the features that it chose, and its rewards."""
-        device, clients = self.rounds.device, len(own.turns)
+    def observe(self, own: Own, who: Ints, seen: Observations, observing: Any, *more: Any) -> Any:
+        """Take in what each client of `who` observed by a compiled function; return what else it returns."""
+        clients, cast = len(own.turns), self.rounds.device.cast
         at = own.turns[who]
         self._make_room(own, int(at.max()))
         at = np.where(at < self.train_until, at, np.iinfo(np.int32).max)  # what is never trained on is not remembered
-        rewards = device.put(seen.feedback)
-        features, matrix, own.past, own.paid = self.rounds.observe(
-            device.put(seen.features), seen.choice, rewards, rows_of(own.matrix, who, clients), own.past, own.paid,
-            who, at,
+        own.past, matrix, *rest = observing(
+            own.past, rows_of(own.matrix, who, clients), *more,
+            cast(seen.features), seen.choice, cast(seen.feedback), who, at, own.used[who],
         )  # fmt: skip
         own.matrix = put_rows(own.matrix, who, matrix, clients)
         own.turns[who] += 1
-        if own.sums is not None:
-            own.sums.add(who, features)
-            if own.sums.is_full:
-                own.sums.fold()
-                own.matrix = self.rounds.invert(own.sums.base)
-        return features, rewards
+        own.used[who] += 1
+        self._refresh(own)
+        return rest
+
+    def _refresh(self, own: Own) -> None:
+        """Compute inverses afresh before rounding errors add up."""
+        if own.past.features is None or own.used.max() < own.past.features.shape[1]:
+            return
+        own.base, latest, own.matrix = self.rounds.refresh(own.base, own.past.features)
+        own.past = own.past._replace(features=latest)
+        own.used[:] = 0
 
     def train(self, own: Own, who: Ints) -> None:
         """Train the networks of those clients of `who` that are still to be trained."""
@@ -89,8 +96,8 @@ class Learner:
         thetas = rows_of(own.thetas, who, clients)
         if not self.warm_start:
             thetas = jnp.where((counts > 0)[:, None], self.rounds.device.put(self.initial), thetas)
-        past, paid = rows_of(own.past, who, clients), rows_of(own.paid, who, clients)
-        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, past, paid, counts), clients)
+        history = [rows_of(each, who, clients) for each in own.past[:2]]
+        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, *history, counts), clients)
 
     def check_memory(self, matrices: int, clients: int) -> None:
         """Refuse to begin what would not fit: so many matrices of features at once, and the clients' histories."""
@@ -107,7 +114,7 @@ class Learner:
             )
 
     def _make_room(self, own: Own, last: int) -> None:
-        chunks, columns = own.paid.shape[1:]
-        if last >= chunks * columns and last < self.train_until:
-            own.past = jnp.concatenate([own.past, jnp.zeros_like(own.past)], axis=1)
-            own.paid = jnp.concatenate([own.paid, jnp.zeros_like(own.paid)], axis=1)
+        chunks, columns = own.past.rewards.shape[1:]
+        if chunks * columns <= last < self.train_until:
+            twice = [jnp.concatenate([each, jnp.zeros_like(each)], axis=1) for each in own.past[:2]]
+            own.past = Past(*twice, own.past.features)

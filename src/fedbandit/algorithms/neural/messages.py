@@ -112,6 +112,11 @@ class WrittenOut:
         parts = type(self.parts)(*rows) if hasattr(self.parts, "_fields") else tuple(rows)
         return WrittenOut(parts, self._write, (*kept, *self.shape[1:]))
 
+    @property
+    def first(self) -> WrittenOut:
+        """Return the first row as the whole, for a message that has one payload; the parts keep their axes."""
+        return WrittenOut(self.parts, lambda *parts: self._write(*parts)[0], self.shape[1:], self.beside)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:  # noqa: ARG002
         """Write the array out."""
         whole = self._write(*self.parts)
@@ -142,19 +147,18 @@ class FullWording:
         shape = (*moment.shape[:-1], self.network.parameters)
         return WrittenOut((moment,), lambda each: subspace.write_vector(self.network, each), shape)
 
-    def read_gram(self, value: Any) -> tuple[Floats, Floats | None]:
+    def read_gram(self, full: Floats) -> tuple[Floats, Floats | None]:
         """Return the diagonal, and the matrix in the coordinates of the subspace, of sums from a network."""
-        full = np.asarray(value)
         diagonal = np.diagonal(full, axis1=-2, axis2=-1)
         return subspace.read_diagonal(self.network, diagonal), subspace.read_matrix(self.network, full)
 
-    def read_inverse(self, value: Any) -> Any:
-        """Return inverses in the coordinates of the subspace."""
-        return value.parts[0] if isinstance(value, WrittenOut) else subspace.read_matrix(self.network, value)
+    def read_inverse(self, full: Floats) -> Floats:
+        """Return inverses from a network in the coordinates of the subspace."""
+        return subspace.read_matrix(self.network, full)
 
-    def read_moment(self, value: Any) -> Any:
-        """Return vectors in the coordinates of the subspace."""
-        return value.parts[0] if isinstance(value, WrittenOut) else subspace.read_vector(self.network, value)
+    def read_moment(self, full: Floats) -> Floats:
+        """Return vectors from a network in the coordinates of the subspace."""
+        return subspace.read_vector(self.network, full)
 
     def _square(self) -> tuple[int, int]:
         return self.network.parameters, self.network.parameters
@@ -183,13 +187,13 @@ class DiagonalWording(FullWording):
         """Return diagonals of inverses."""
         return WrittenOut((inverse,), self._write_diagonal, (*inverse.shape[:-1], self.network.parameters))
 
-    def read_gram(self, value: Any) -> tuple[Floats, Floats | None]:
+    def read_gram(self, full: Floats) -> tuple[Floats, Floats | None]:
         """Return the diagonal of sums from a network."""
-        return subspace.read_diagonal(self.network, np.asarray(value)), None
+        return subspace.read_diagonal(self.network, full), None
 
-    def read_inverse(self, value: Any) -> Any:
-        """Return diagonals of inverses, one value a coordinate."""
-        return value.parts[0] if isinstance(value, WrittenOut) else subspace.read_diagonal(self.network, value)
+    def read_inverse(self, full: Floats) -> Floats:
+        """Return diagonals of inverses from a network, one value a coordinate."""
+        return subspace.read_diagonal(self.network, full)
 
     def _write_diagonal(self, diagonal: Any, *_: None) -> Floats:
         return subspace.write_diagonal(self.network, diagonal)

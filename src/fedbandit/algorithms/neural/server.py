@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.algorithms.neural.exchange import Exchange, Share
 from fedbandit.algorithms.neural.messages import Call, SyncRequest
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.arrays import Bools, Ints
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download
 from fedbandit.kernels.neural.cohort import is_everyone
@@ -24,7 +24,7 @@ class ServerState:
     """The sums over all uploads, and what has come in of the communication round that is under way."""
 
     whole: Whole  # W_sync
-    moment: Any  # (q,) B_sync
+    moment: Any  # (1, q) B_sync
     version: int
     called: bool
     answered: Bools
@@ -42,7 +42,7 @@ class TogetherServer:
     def start(self, clients: int) -> ServerState:
         """Return a server that has received nothing."""
         with self.rounds.active():
-            moment = jnp.zeros(self.rounds.network.coordinates, self.rounds.device.dtype)
+            moment = jnp.zeros((1, self.rounds.network.coordinates), self.rounds.device.dtype)
             answered = np.zeros(clients, dtype=np.bool_)
             return ServerState(self.exchange.grams.nothing(), moment, 0, False, answered, [])
 
@@ -65,16 +65,15 @@ class TogetherServer:
             return (Outgoing(everyone, self._broadcast(state)),)
 
     def _broadcast(self, state: ServerState) -> Download:
-        share = _in_order(state.shares)
+        grams, moments, thetas, ratios, inverses = _in_order(state.shares)
         state.shares = []
-        state.whole = self.exchange.grams.merge(state.whole, share[0])
-        state.moment = state.moment + share[1].sum(axis=0)
+        state.whole = self.exchange.grams.merge(state.whole, grams)
+        state.moment = self.rounds.add_up(state.moment, moments)
         state.version += 1
-        inverses = share[4] if self.exchange.all_inverses else share[4].mean(axis=0, keepdims=True)
-        weights: Any = share[2].mean(axis=0)
-        ratio: Floats = plain(share[3]).min()
+        average = self.rounds.average_thetas if self.exchange.all_inverses else self.rounds.average
+        weights, sent = average(thetas, inverses)
         message: Download = self.exchange.consensus(
-            state.whole, state.moment, weights, ratio, inverses, state.version
+            state.whole, state.moment, weights, plain(ratios).min(), sent, state.version
         )
         return message
 

@@ -17,9 +17,11 @@ from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
-from fedbandit.kernels.neural.cohort import one_each, put_rows, rows_of, share_row
+from fedbandit.kernels.neural.cohort import is_everyone, one_each, rows_of, share_row
 from fedbandit.kernels.neural.device import plain
-from fedbandit.kernels.neural.grams import Synced
+from fedbandit.kernels.neural.grams import REFRESH, Synced
+from fedbandit.kernels.neural.rounds import Learnt
+from fedbandit.kernels.neural.sums import Sums
 
 
 @dataclass
@@ -29,10 +31,8 @@ class CohortState:
     own: Own
     pooled: Any  # V-bar_i without what is pending
     pending: Any  # (clients, q) features that V-bar_i lacks, or None: a download may make them needless
-    moment: Any  # (clients, q) B_sync + B_new,i
-    new_moment: Any  # (clients, q) B_new,i
-    new_diagonal: Any  # (clients, q) the diagonal of W_new,i
-    new: Any  # what is kept of W_new,i besides
+    learnt: Learnt  # since the last upload; each (clients, q), or one row that all share
+    new: Sums  # W_new,i
     synced: Synced  # the pooled matrix of the latest version
     synced_diagonal: Any  # (clients or 1, q) the diagonal of W_sync
     thetas: Any  # (clients or 1, p_0) theta_sync,NN
@@ -41,7 +41,6 @@ class CohortState:
     alpha: Floats  # (clients,) as received
     heard: Bools  # (clients,) whether a download has come
     since: Ints  # (clients,) turns since the last one
-    fresh: Ints  # (clients,) observations since the last upload
     version: Ints  # (clients,) of the last download
 
 
@@ -66,24 +65,21 @@ class TogetherClients(TurnByTurn):
         with self.rounds.active():
             matrices, device, network = self.rounds.matrices, self.rounds.device, self.rounds.network
             one = matrices.start(1, device.dtype)
-            zeros = jnp.zeros((clients, network.coordinates), device.dtype)
+            self.nothing = jnp.zeros((1, network.coordinates), device.dtype)
             return CohortState(
                 own=self.learner.start(clients),
                 pooled=one,
                 pending=None,
-                moment=zeros,
-                new_moment=zeros,
-                new_diagonal=zeros,
-                new=self.exchange.grams.start(clients),
+                learnt=Learnt(self.nothing, self.nothing, self.nothing),
+                new=Sums.empty(clients, REFRESH),
                 synced=Synced(one, 0, 0),
-                synced_diagonal=zeros[:1],
+                synced_diagonal=self.nothing,
                 thetas=device.put(network.initial)[None],
                 sent=matrices.inverse(one)[None],
                 offers=None,
                 alpha=np.zeros(clients),
                 heard=np.zeros(clients, dtype=np.bool_),
                 since=np.zeros(clients, dtype=np.int64),
-                fresh=np.zeros(clients, dtype=np.int64),
                 version=np.zeros(clients, dtype=np.int64),
             )
 
@@ -91,16 +87,16 @@ class TogetherClients(TurnByTurn):
         """Return the arm of each client (lines 4 to 7)."""
         with self.rounds.active():
             self._settle(state)
-            put, clients = self.rounds.device.put, len(state.alpha)
+            cast, clients = self.rounds.device.cast, len(state.alpha)
             alpha = self.weight.at(state.own.turns[who] + 1, state.alpha[who])
             choice = self.rounds.choose_together(
-                put(features),
+                cast(features),
                 rows_of(state.pooled, who, clients),
-                rows_of(state.moment, who, clients),
+                rows_of(state.learnt.pooled_moment, who, clients),
                 rows_of(self._predicting(state), who, clients),
                 rows_of(state.sent, who, clients),
-                put(state.heard[who]),
-                put(alpha),
+                cast(state.heard[who]),
+                cast(alpha),
             )
             return plain(choice).astype(np.int64)
 
@@ -109,22 +105,21 @@ class TogetherClients(TurnByTurn):
         with self.rounds.active():
             self._settle(state)
             clients = len(state.alpha)
-            features, rewards = self.learner.observe(state.own, who, seen)
-            moment, new_moment, new_diagonal, grown = self.rounds.note(
-                features,
-                rewards,
-                *(rows_of(each, who, clients) for each in (state.moment, state.new_moment, state.new_diagonal)),
+            learnt, grown, features, rows = self.learner.observe(
+                state.own,
+                who,
+                seen,
+                self.rounds.observe_together,
+                Learnt(*(rows_of(each, who, clients) for each in state.learnt)),
                 rows_of(state.synced_diagonal, who, clients),
             )
-            state.moment = put_rows(state.moment, who, moment, clients)
-            state.new_moment = put_rows(state.new_moment, who, new_moment, clients)
-            state.new_diagonal = put_rows(state.new_diagonal, who, new_diagonal, clients)
-            state.pending = put_rows(jnp.zeros_like(state.moment), who, features, clients)
-            self.exchange.grams.add(state.new, who, features)
+            self._put(state, who, learnt)
+            everyone = is_everyone(who, clients)
+            state.pending = features if everyone else one_each(self.nothing, clients).at[who].set(features)
+            self.exchange.grams.add(state.new, who, rows)
             if self.weight.needs_ratio:
                 self._remember(state, who, seen.features)
             state.since[who] += 1
-            state.fresh[who] += 1
             due = who[state.since[who] * plain(grown) > self.threshold]
         return (Outgoing(due, SyncRequest(state.version[due])),) if due.size else ()
 
@@ -142,31 +137,39 @@ class TogetherClients(TurnByTurn):
             pooled = one_each(state.pooled, len(state.alpha))
             state.pooled, state.pending = self.rounds.absorb(pooled, state.pending), None
 
+    def _put(self, state: CohortState, who: Ints, learnt: Learnt) -> None:
+        clients = len(state.alpha)
+        if is_everyone(who, clients):
+            state.learnt = learnt
+        else:
+            pairs = zip(state.learnt, learnt, strict=True)
+            state.learnt = Learnt(*(one_each(all_, clients).at[who].set(rows) for all_, rows in pairs))
+
     def _remember(self, state: CohortState, who: Ints, features: Floats) -> None:
-        offers = self.rounds.device.put(features)
+        offers = self.rounds.device.cast(features)
         if state.offers is None:
-            state.offers = jnp.zeros((len(state.alpha), *offers.shape[1:]), offers.dtype)
-        state.offers = put_rows(state.offers, who, offers, len(state.alpha))
+            state.offers = np.zeros((len(state.alpha), *offers.shape[1:]), offers.dtype)
+        state.offers[who] = offers
 
     def _contribution(self, state: CohortState, who: Ints) -> Upload:
-        own, clients, device = state.own, len(state.alpha), self.rounds.device
+        own, clients = state.own, len(state.alpha)
         self.learner.train(own, who)
         matrix = rows_of(own.matrix, who, clients)
         if self.weight.needs_ratio and state.offers is not None:
-            ratio = plain(self.rounds.ratios(matrix, rows_of(state.offers, who, clients)))
+            ratio = plain(self.rounds.ratios(matrix, state.offers[who]))
         else:
-            ratio = self.weight.at(own.turns[who] + 1, state.alpha[who]).astype(device.dtype)
+            ratio = self.rounds.device.cast(self.weight.at(own.turns[who] + 1, state.alpha[who]))
+        moment, diagonal = (rows_of(each, who, clients) for each in state.learnt[1:])
         upload = self.exchange.contribution(
-            self.exchange.grams.take(state.new, who, rows_of(state.new_diagonal, who, clients)),
-            rows_of(state.new_moment, who, clients),
+            self.exchange.grams.take(state.new, who, one_each(diagonal, len(who))),
+            one_each(moment, len(who)),
             rows_of(own.thetas, who, clients),
             ratio,
-            self.rounds.matrices.inverse(matrix),
+            self.rounds.inverse(matrix),
         )
-        nothing = jnp.zeros((len(who), self.rounds.network.coordinates), device.dtype)
-        state.new_moment = put_rows(state.new_moment, who, nothing, clients)
-        state.new_diagonal = put_rows(state.new_diagonal, who, nothing, clients)
-        state.fresh[who] = 0
+        nothing = self.nothing if is_everyone(who, clients) else one_each(self.nothing, len(who))
+        pooled_moment = rows_of(state.learnt.pooled_moment, who, clients)
+        self._put(state, who, Learnt(pooled_moment, nothing, nothing))
         return upload
 
     def _take_in(self, state: CohortState, to: Ints, message: Any) -> None:
@@ -174,17 +177,21 @@ class TogetherClients(TurnByTurn):
         news = self.exchange.read(message)
         state.synced = grams.synced(state.synced, news.gram, news.rows, news.version)
         state.pooled = share_row(state.pooled, to, state.synced.matrix, clients)
-        if state.pending is not None:
-            state.pending = state.pending.at[to].set(0)
-        for client in to[state.fresh[to] > 0]:  # what was observed after the upload is not in the download
-            own = grams.own(news.gram, state.new, state.new_diagonal, client)
-            state.pooled = put_rows(one_each(state.pooled, clients), np.array([client]), own[None], clients)
-        if not state.fresh[to].any() and len(to) == clients:
+        moment = share_row(state.learnt.pooled_moment, to, news.moment, clients)
+        busy = to[state.new.used[to] > 0]
+        if busy.size or not is_everyone(to, clients):
+            moment = one_each(moment, clients).at[busy].add(one_each(state.learnt.moment, clients)[busy])
+            state.pooled = one_each(state.pooled, clients)
+            for client in busy:  # what was observed after the upload is not in the download
+                own = grams.own(news.gram, state.new, one_each(state.learnt.diagonal, clients), client)
+                state.pooled = state.pooled.at[client].set(own)
+            state.pending = None if state.pending is None else state.pending.at[to].set(0)
+        else:
             state.pending = None
-        state.moment = put_rows(state.moment, to, news.moment + rows_of(state.new_moment, to, clients), clients)
-        state.synced_diagonal = share_row(state.synced_diagonal, to, news.gram.diagonal[None], clients)
-        state.thetas = share_row(state.thetas, to, news.weights[None], clients)
-        state.sent = share_row(state.sent, to, news.inverses[None], clients)
+        state.learnt = Learnt(moment, *state.learnt[1:])
+        state.synced_diagonal = share_row(state.synced_diagonal, to, news.gram.diagonal, clients)
+        state.thetas = share_row(state.thetas, to, news.weights, clients)
+        state.sent = share_row(state.sent, to, news.inverses, clients)
         state.alpha[to] = news.ratio
         state.heard[to] = True
         state.since[to] = 0

@@ -22,6 +22,7 @@ def is_everyone(who: Ints, clients: int) -> bool:
     """
     return len(who) == clients and bool((who == np.arange(clients)).all())
 
+
 def rows_of(array: Any, who: Ints, clients: int) -> Any:
     """Return the rows of some clients; of an array that all share, its one row."""
     return array if len(array) == 1 < clients or is_everyone(who, clients) else array[who]
@@ -41,4 +42,4 @@ def share_row(array: Array, who: Ints, row: Array, clients: int) -> Array:
 
 def one_each(array: Array, clients: int) -> Array:
     """Return an array with a row of its own for each client."""
-    return jnp.broadcast_to(array, (clients, *array.shape[1:]))
+    return array if len(array) == clients else jnp.broadcast_to(array, (clients, *array.shape[1:]))

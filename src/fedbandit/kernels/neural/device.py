@@ -50,6 +50,10 @@ class Device:
         """Return an array on the device, in its precision."""
         return jnp.asarray(np.asarray(values), self.dtype)
 
+    def cast(self, values: Any) -> Floats:
+        """Return an array in the device's precision; a compiled function puts it where it is needed."""
+        return np.asarray(values, dtype=self.dtype)
+
     def free_bytes(self) -> int:
         """Return the memory that is there to be used."""
         if self.name == "cpu":

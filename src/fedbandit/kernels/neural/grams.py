@@ -1,8 +1,8 @@
-"""What clients have not yet uploaded, what the server has summed up, and what follows from it for the pooled matrix.
+"""What the server has summed up, and what follows from it for the pooled matrix; in full or by diagonals.
 
-In full, W_new is kept as the rows phi of its observations, and the server tells beside W_sync which rows came last: a
-client that had the version before brings its inverse up to date by one update of their number. A client that missed
-a version, or has its download from a network (where only W_sync travels), computes the inverse afresh.
+In full, a client's W_new is kept as the rows phi of its observations, and the server tells beside W_sync which rows came
+last: a client that had the version before brings its inverse up to date by one update of their number. A client that
+missed a version, or has its download from a network (where only W_sync travels), computes the inverse afresh.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ LATEST = 64  # rows that the server keeps beside its sum
 
 
 class Gram(NamedTuple):
-    """Sums of phi phi^T as base + rows^T rows, and the diagonal of the full matrix."""
+    """Sums of phi phi^T as base + rows^T rows, and the diagonal of the full matrix; the first axis is the client.
+
+    The server's sums have a first axis of length 1.
+    """
 
     diagonal: Array
     base: Array | None = None
@@ -53,32 +56,32 @@ class DiagonalGrams:
     def __init__(self, matrices: Any, dtype: Any) -> None:
         """Take the matrices whose sums these are."""
         self.size, self.dtype = matrices.size, dtype
+        self._merge = jax.jit(lambda whole, parts: whole + jnp.concatenate(parts).sum(axis=0, keepdims=True))
 
     def nothing(self) -> Whole:
         """Return the server's sums over nothing."""
-        return Whole(Gram(jnp.zeros(self.size, self.dtype)))
+        return Whole(Gram(jnp.zeros((1, self.size), self.dtype)))
 
-    def start(self, clients: int) -> None:  # noqa: ARG002
-        """Return what is kept of observations besides their diagonal: nothing."""
+    def add(self, new: Sums, who: Ints, rows: Array) -> None:  # noqa: ARG002
+        """Count an observation of each client; its diagonal is summed elsewhere."""
+        new.used[who] += 1
 
-    def add(self, new: None, who: Ints, seen: Array) -> None:
-        """Keep nothing of an observation besides its diagonal."""
-
-    def take(self, new: None, who: Ints, diagonal: Array) -> Gram:  # noqa: ARG002
+    def take(self, new: Sums, who: Ints, diagonal: Array) -> Gram:
         """Return what clients upload."""
+        new.used[who] = 0
         return Gram(diagonal)
 
     def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
         """Return the server's sums with what was uploaded, in the order of clients."""
-        return Whole(Gram(whole.gram.diagonal + _diagonal(parts)))
+        return Whole(Gram(self._merge(whole.gram.diagonal, [part.diagonal for part in parts])))
 
     def synced(self, before: Synced, gram: Gram, news: None, version: int) -> Synced:  # noqa: ARG002
         """Return the pooled matrix that follows from the server's sums."""
-        return Synced(gram.diagonal[None], version, 0)
+        return Synced(gram.diagonal, version, 0)
 
-    def own(self, gram: Gram, new: None, diagonal: Array, client: int) -> Array:  # noqa: ARG002
+    def own(self, gram: Gram, new: Sums, diagonal: Array, client: int) -> Array:  # noqa: ARG002
         """Return the pooled matrix of a client that has observed more since its upload."""
-        return gram.diagonal + diagonal[client]
+        return gram.diagonal[0] + diagonal[client]
 
 
 class FullGrams:
@@ -86,42 +89,41 @@ class FullGrams:
 
     def __init__(self, matrices: Full, dtype: Any) -> None:
         """Take the matrices whose sums these are."""
-        self.matrices = matrices
-        self.dtype = dtype
+        self.size, self.dtype = matrices.size, dtype
         self._absorb = jax.jit(lambda inverse, rows: matrices.absorb_rows(inverse[0], rows)[None])
-        self._invert = jax.jit(lambda gram: matrices.invert(gram)[None])
+        self._invert = jax.jit(lambda gram: matrices.invert(gram[0])[None])
+        self._merge = jax.jit(self._merged)
 
     def nothing(self) -> Whole:
         """Return the server's sums over nothing."""
-        size = self.matrices.size
-        return Whole(Gram(jnp.zeros(size, self.dtype), None, jnp.zeros((LATEST, size), self.dtype)))
+        rows = jnp.zeros((1, LATEST, self.size), self.dtype)
+        return Whole(Gram(jnp.zeros((1, self.size), self.dtype), None, rows))
 
-    def start(self, clients: int) -> Sums:
-        """Return what is kept of observations besides their diagonal."""
-        return Sums.empty(clients, self.matrices.size, REFRESH, self.dtype)
-
-    def add(self, new: Sums, who: Ints, seen: Array) -> None:
-        """Keep an observation of each client."""
-        new.add(who, seen)
+    def add(self, new: Sums, who: Ints, rows: Array) -> None:
+        """Keep the features (n, 1, q) that clients have observed."""
+        new.add(who, rows)
 
     def take(self, new: Sums, who: Ints, diagonal: Array) -> Gram:
         """Return what clients upload; it is theirs no more."""
-        return Gram(diagonal, *new.taken(who))
+        return Gram(diagonal, *new.taken(who, self.size, self.dtype))
 
     def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
         """Return the server's sums with what was uploaded, in the order of clients."""
-        news = jnp.concatenate([_flat(part.rows) for part in parts])
-        bases = [part.base.sum(axis=0) for part in parts if part.base is not None]
         (diagonal, base, rows), used = whole.gram, whole.used
+        bases = [part.base.sum(axis=0, keepdims=True) for part in parts if part.base is not None]
         for more in bases:
             base = more if base is None else base + more
-        if used + len(news) > LATEST:
+        arriving = sum(part.rows.shape[0] * part.rows.shape[1] for part in parts if part.rows is not None)
+        if used + arriving > LATEST:
             base, rows, used = total(base, rows), jnp.zeros_like(rows), 0
-        if len(news) > LATEST:
-            base = total(base, news)
+        diagonal, more_rows, news = self._merge(
+            diagonal, rows, used, [part.diagonal for part in parts], [part.rows for part in parts]
+        )
+        if arriving > LATEST:
+            base = total(base, news[None])
         else:
-            rows, used = _extended(rows, news, used), used + len(news)
-        return Whole(Gram(diagonal + _diagonal(parts), base, rows), None if bases else news, used)
+            rows, used = more_rows, used + arriving
+        return Whole(Gram(diagonal, base, rows), None if bases else news, used)
 
     def synced(self, before: Synced, gram: Gram, news: Array | None, version: int) -> Synced:
         """Return the pooled matrix that follows from the server's sums."""
@@ -133,17 +135,15 @@ class FullGrams:
 
     def own(self, gram: Gram, new: Sums, diagonal: Array, client: int) -> Array:  # noqa: ARG002
         """Return the pooled matrix of a client that has observed more since its upload."""
-        base = None if new.base is None else new.base[client]
-        return self._invert(total(gram.base, gram.rows) + total(base, new.rows[client]))[0]
+        one = slice(client, client + 1)
+        base = None if new.base is None else new.base[one]
+        latest = total(base, new.rows[one])  # type: ignore[index]
+        return self._invert(total(gram.base, gram.rows) + latest)[0]
 
-
-_extended = jax.jit(lambda rows, news, at: jax.lax.dynamic_update_slice(rows, news, (at, 0)))
-
-
-def _diagonal(parts: list[Gram]) -> Array:
-    return jnp.concatenate([part.diagonal for part in parts]).sum(axis=0)
-
-
-def _flat(rows: Array) -> Array:
-    return rows.reshape(-1, rows.shape[-1])
-
+    def _merged(
+        self, diagonal: Array, rows: Array, used: Array, diagonals: list[Array], new_rows: list[Array]
+    ) -> tuple[Array, Array, Array]:
+        news = jnp.concatenate([each.reshape(-1, self.size) for each in new_rows])
+        if len(news) <= LATEST:
+            rows = jax.lax.dynamic_update_slice(rows, news[None], (0, used, 0))
+        return diagonal + jnp.concatenate(diagonals).sum(axis=0, keepdims=True), rows, news

@@ -14,6 +14,7 @@ from fedbandit.kernels.confidence import TIE
 from fedbandit.kernels.network import Network, normal_network, symmetric_network
 from fedbandit.kernels.neural.descent import REGULARISERS, descend
 from fedbandit.kernels.neural.device import Device
+from fedbandit.kernels.neural.grams import DiagonalGrams, FullGrams
 from fedbandit.kernels.neural.matrices import Diagonal, Full, growth, squares
 from fedbandit.kernels.neural.tangent_features import Array, features, predict
 
@@ -40,6 +41,22 @@ class Plan(NamedTuple):
     device: str
 
 
+class Past(NamedTuple):
+    """What clients have seen."""
+
+    contexts: Array  # (clients, chunks, d, columns): those that were chosen, while they are trained on
+    rewards: Array  # (clients, chunks, columns)
+    features: Array | None  # (clients, rows, q): the latest, of which a full matrix has to be computed afresh
+
+
+class Learnt(NamedTuple):
+    """What clients have learnt since their last upload."""
+
+    pooled_moment: Array  # B_sync + B_new
+    moment: Array  # B_new
+    diagonal: Array  # of W_new
+
+
 class Rounds:
     """The compiled functions of one plan. The first axis of every array is the client; 1 where all share one row."""
 
@@ -52,17 +69,23 @@ class Rounds:
         )
         kind: Any = Diagonal if plan.diagonal else Full
         self.matrices: Full | Diagonal = kind(self.network, plan.ridge)
+        sums: Any = DiagonalGrams if plan.diagonal else FullGrams
+        self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device.dtype)
         self.rescale = _unit_range if plan.diagonal else _as_it_is
         self.scale = 1.0 / math.sqrt(plan.width) if plan.scale_features else 1.0
         self.copies = self.network.copies
         self.choose_together = jax.jit(self._choose_together)
         self.choose_alone = jax.jit(self._choose_alone)
-        self.observe = jax.jit(self._observe, donate_argnums=(4, 5))
-        self.note = jax.jit(self._note)
+        self.observe = jax.jit(self._observe, donate_argnums=0)
+        self.observe_together = jax.jit(self._observe_together, donate_argnums=0)
         self.train = jax.jit(self._train)
         self.ratios = jax.jit(self._ratios)
         self.absorb = jax.jit(self.matrices.absorb)
-        self.invert = jax.jit(lambda grams: jax.lax.map(self.matrices.invert, grams))
+        self.inverse = jax.jit(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
+        self.refresh = jax.jit(self._refresh, donate_argnums=(0, 1))
+        self.average = jax.jit(lambda thetas, inverses: (_mean(thetas), _mean(inverses)[None]))
+        self.average_thetas = jax.jit(lambda thetas, inverses: (_mean(thetas), inverses[None]))
+        self.add_up = jax.jit(lambda whole, parts: whole + parts.sum(axis=0, keepdims=True))
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which arrays are made and functions called."""
@@ -117,37 +140,51 @@ class Rounds:
         return of_client(sent[0], seen) if len(sent) == 1 else jax.vmap(of_client)(sent, seen)
 
     def _observe(
-        self, arms: Array, choice: Array, rewards: Array, matrix: Array, past: Array, paid: Array, who: Array, at: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return the chosen features, V_local with them, and the history with what was seen (lines 9 and 10).
+        self, past: Past, matrix: Array, arms: Array, choice: Array, rewards: Array, who: Array, at: Array, slot: Array
+    ) -> tuple[Past, Array, Array]:
+        """Return the history with what was seen, V_local with it, and the chosen features (lines 9 and 10).
 
-        The history is (clients, chunks, d, columns); an observation beyond its end is not remembered.
+        An observation whose place `at` lies beyond the history's end is not remembered.
         """
         chosen = jnp.take_along_axis(arms, choice[:, None, None], axis=1)[:, 0]
         seen = self.features(chosen)
-        chunk, column = at // paid.shape[2], at % paid.shape[2]
-        past = past.at[who, chunk, :, column].set(chosen, mode="drop")
-        paid = paid.at[who, chunk, column].set(rewards, mode="drop")
-        return seen, self.matrices.absorb(matrix, seen), past, paid
+        columns = past.rewards.shape[2]
+        past = Past(
+            past.contexts.at[who, at // columns, :, at % columns].set(chosen, mode="drop"),
+            past.rewards.at[who, at // columns, at % columns].set(rewards, mode="drop"),
+            None if past.features is None else past.features.at[who, slot].set(seen),
+        )
+        return past, self.matrices.absorb(matrix, seen), seen
 
-    def _note(
-        self, seen: Array, rewards: Array, moment: Array, new_moment: Array, new_diagonal: Array, synced: Array
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return B_sync + B_new, B_new, the diagonal of W_new, and how much it lets the determinant grow (line 11)."""
-        news = rewards[:, None] * seen
-        new_diagonal = new_diagonal + squares(self.copies, seen)
-        grown = growth(self.copies, self.plan.ridge, synced, new_diagonal)
-        return moment + news, new_moment + news, new_diagonal, grown
+    def _observe_together(
+        self, past: Past, matrix: Array, new: Learnt, synced: Array, *seen_now: Array
+    ) -> tuple[Past, Array, Learnt, Array, Array, Array]:
+        """Observe, and return besides what is new since the last upload, and how much the determinant grew (line 11)."""
+        past, matrix, seen = self._observe(past, matrix, *seen_now)
+        more = seen_now[2][:, None] * seen
+        new = Learnt(new.pooled_moment + more, new.moment + more, new.diagonal + squares(self.copies, seen))
+        grown = growth(self.copies, self.plan.ridge, synced, new.diagonal)
+        return past, matrix, new, grown, seen, seen[:, None, :]
 
-    def _train(self, thetas: Array, past: Array, paid: Array, counts: Array) -> Array:
+    def _refresh(self, base: Array | None, rows: Array) -> tuple[Array, Array, Array]:
+        """Return the sums with the latest rows added up, no rows, and the inverses computed afresh."""
+
+        def of_one(parts: tuple[Array, ...]) -> tuple[Array, Array]:
+            gram = parts[-1].T @ parts[-1] if base is None else parts[0] + parts[1].T @ parts[1]
+            return gram, self.matrices.invert(gram)
+
+        sums, inverses = jax.lax.map(of_one, (rows,) if base is None else (base, rows))
+        return sums, jnp.zeros_like(rows), inverses
+
+    def _train(self, thetas: Array, contexts: Array, rewards: Array, counts: Array) -> Array:
         """Return each client's theta after training on what it has seen (line 14)."""
         pull = REGULARISERS[self.plan.regulariser]
 
-        def of_one(theta: Array, contexts: Array, rewards: Array, count: Array) -> Array:
+        def of_one(theta: Array, columns: Array, paid: Array, count: Array) -> Array:
             steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count.astype(theta.dtype))
-            return descend(self.network, steps, self.plan.train_steps, theta, contexts, rewards, count)
+            return descend(self.network, steps, self.plan.train_steps, theta, columns, paid, count)
 
-        trained: Array = self.device.over_clients(of_one)(thetas, past, paid, counts)
+        trained: Array = self.device.over_clients(of_one)(thetas, contexts, rewards, counts)
         return jnp.where((counts > 0)[:, None], trained, thetas)
 
     def _ratios(self, matrix: Array, arms: Array) -> Array:
@@ -162,6 +199,10 @@ def first_best(scores: Array) -> Array:
     """Return the lowest index among the scores (n, K) that tie with the best."""
     best = scores.max(axis=1, keepdims=True)
     return jnp.argmax(scores >= best - TIE * jnp.maximum(1, jnp.abs(best)), axis=1)
+
+
+def _mean(rows: Array) -> Array:
+    return rows.mean(axis=0, keepdims=True)
 
 
 def _as_it_is(values: Array) -> Array:

@@ -1,9 +1,8 @@
-"""Sums of phi phi^T: most of them added up, the latest as rows, so that one more costs a row and not a matrix."""
+"""Sums of phi phi^T of clients, as the rows phi since the last upload; long ones are added up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,62 +18,60 @@ class Sums:
     """The sums of n clients: base + rows^T rows. Rows that are not in use are zero."""
 
     base: Array | None  # (n, q, q); None until anything was added up
-    rows: Array  # (n, capacity, q)
+    rows: Array | None  # (n, a power of two, q); None while there are none
     used: Ints  # (n,) rows in use
     most: int  # rows at which they are added up
 
     @classmethod
-    def empty(cls, clients: int, size: int, most: int, dtype: Any, capacity: int = 1) -> Sums:
+    def empty(cls, clients: int, most: int) -> Sums:
         """Return sums over nothing.
 
-        >>> Sums.empty(clients=2, size=3, most=4, dtype=np.float32).rows.shape
-        (2, 1, 3)
+        >>> Sums.empty(clients=2, most=4).used
+        array([0, 0])
         """
-        return cls(None, jnp.zeros((clients, capacity, size), dtype), np.zeros(clients, dtype=np.int64), most)
+        return cls(None, None, np.zeros(clients, dtype=np.int64), most)
 
-    @property
-    def is_full(self) -> bool:
-        """Tell whether some client has as many rows as may be kept."""
-        return bool(self.used.max() >= self.most)
-
-    def add(self, who: Ints, features: Array) -> None:
-        """Take in one row of each client."""
-        if self.is_full:
-            self.fold()
-        elif self.used[who].max() == self.rows.shape[1]:
-            self.rows = jnp.concatenate([self.rows, jnp.zeros_like(self.rows)], axis=1)
-        self.rows = _put(self.rows, who, self.used[who], features)
+    def add(self, who: Ints, rows: Array) -> None:
+        """Take in one row of each client of `who`, (n, 1, q)."""
+        clients = len(self.used)
+        if self.rows is None:
+            empty = None if is_everyone(who, clients) else jnp.zeros((clients, *rows.shape[1:]), rows.dtype)
+            self.rows = rows if empty is None else empty.at[who].set(rows)
+        else:
+            self._make_room(who)
+            self.rows = _put(self.rows, who, self.used[who], rows)
         self.used[who] += 1
 
-    def fold(self) -> None:
-        """Add the rows up."""
-        self.base = _first(self.rows) if self.base is None else _more(self.base, self.rows)
-        self.rows = jnp.zeros_like(self.rows)
-        self.used[:] = 0
-
-    def taken(self, who: Ints) -> tuple[Array | None, Array]:
-        """Return base and rows of some clients, which are then the caller's, and forget them."""
+    def taken(self, who: Ints, size: int, dtype: np.dtype[np.floating]) -> tuple[Array | None, Array]:
+        """Return base and rows of some clients, and forget them."""
         everyone = is_everyone(who, len(self.used))
-        base = self.base if everyone or self.base is None else self.base[who]
-        # Lengths are powers of two, so that few shapes are ever compiled.
-        length = 1 << int(max(self.used[who].max() - 1, 0)).bit_length()
-        rows = (self.rows if everyone else self.rows[who])[:, :length]
-        self.base = None if everyone or self.base is None else self.base.at[who].set(0)
-        self.rows = jnp.zeros_like(self.rows) if everyone else self.rows.at[who].set(0)
+        base, rows = self.base, self.rows
+        if rows is None:
+            rows = jnp.zeros((len(self.used), 1, size), dtype)
         self.used[who] = 0
-        return base, rows
+        if everyone:
+            self.base = self.rows = None
+            return base, rows
+        self.base = None if base is None else base.at[who].set(0)
+        self.rows = rows.at[who].set(0)
+        return None if base is None else base[who], rows[who]
+
+    def _make_room(self, who: Ints) -> None:
+        if self.used[who].max() < self.rows.shape[1]:  # type: ignore[union-attr]
+            return
+        zeros = jnp.zeros_like(self.rows)
+        if zeros.shape[1] < self.most:
+            self.rows = jnp.concatenate([self.rows, zeros], axis=1)  # twice as long: few lengths are ever compiled
+        else:
+            self.base, self.rows = total(self.base, self.rows), zeros
+            self.used[:] = 0
 
 
 def total(base: Array | None, rows: Array) -> Array:
     """Return base + rows^T rows, for any leading axes."""
-    return _first(rows) if base is None else _sum(base, rows)
+    return _gram(rows) if base is None else _sum(base, rows)
 
 
-def _gram(rows: Array) -> Array:
-    return jnp.swapaxes(rows, -1, -2) @ rows
-
-
-_first = jax.jit(_gram)
-_sum = jax.jit(lambda base, rows: base + _gram(rows))
-_more = jax.jit(lambda base, rows: base + _gram(rows), donate_argnums=0)
-_put = jax.jit(lambda rows, who, at, features: rows.at[who, at].set(features), donate_argnums=0)
+_gram = jax.jit(lambda rows: jnp.swapaxes(rows, -1, -2) @ rows)
+_sum = jax.jit(lambda base, rows: base + jnp.swapaxes(rows, -1, -2) @ rows)
+_put = jax.jit(lambda all_rows, who, at, rows: all_rows.at[who, at].set(rows[:, 0]))
