@@ -17,7 +17,7 @@ from fedbandit.results.run import algorithm_named, run
 TURNS = 30_000
 CAST: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("alone", "local-linucb", {}),
-    ("federated", "async-linucb", {"upload_threshold": 1.2, "download_threshold": 5.0}),
+    ("federated", "async-linucb", {"upload_threshold": 1.1, "download_threshold": 1000.0}),
     ("federated", "sync-linucb", {"sync_threshold": 10.0}),
     ("pooled", "pooled-linucb", {}),
 )

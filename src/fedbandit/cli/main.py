@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import fedbandit
+from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
@@ -26,6 +27,7 @@ app.command()(describe)
 app.command()(run)
 app.command()(reproduce)
 app.command()(demo)
+app.add_typer(data, name="data")
 
 
 def _version(wanted: bool) -> None:

@@ -36,12 +36,19 @@ NOTES = (
     "Every client's first turn under Async-LinUCB is blind: the server meets it there and sends it nothing before. "
     "Sync-LinUCB sends every snapshot to the whole roster, also to clients that have not acted yet. With a thousand "
     "clients that alone is a regret of about 350, whatever the thresholds; 'later regret' leaves each client's first "
-    "turn out. (In the authors' published code a download takes effect only after the client's next own update, so "
-    "there both algorithms pay for blind first turns, and the two curves start from the same height.)"
+    "turn out. In the authors' published code only clients that have acted take part in a synchronisation, and a "
+    "download takes effect only after the client's next own update, so that there both algorithms pay for blind "
+    "turns. With equal thresholds an upload sets off nearly all downloads; a large download threshold saves most of "
+    "the messages at almost equal regret."
 )
 FIGURES = (
     TradeOff(x="messages", y="regret", title="Regret against communication"),
-    TradeOff(x="messages", y="later_regret", title="The same without each client's first turn", name="trade-off-later"),
+    TradeOff(
+        x="messages",
+        y="later_regret",
+        title="Regret against communication, without each client's first turn",
+        name="trade-off-later",
+    ),
     OverTime(
         y="regret",
         title="Regret over time",

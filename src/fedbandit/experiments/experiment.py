@@ -141,6 +141,7 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     quick: Quick = Quick()
     notes: str = ""
+    baseline: str = ""  # the label of a series whose reward, seed by seed, all rewards are divided by: "normalised"
 
     def register(self) -> Experiment:
         """Make the experiment known by its id."""

@@ -37,6 +37,33 @@ class OverTime(Figure):
 
 
 @dataclass(frozen=True)
+class Groups(Figure):
+    """What groups of clients, by how many turns they had, sent and earned at each point: a table, and a bar each.
+
+    Group k has the clients with k * width to (k + 1) * width - 1 turns; the last group has no upper end.
+
+    >>> Groups(width=10, count=3).labels()
+    ['0-9', '10-19', '20 and more']
+    """
+
+    y: str = "reward"
+    width: int = 10
+    count: int = 10
+
+    def labels(self) -> list[str]:
+        """Return the names of the groups, in order."""
+        closed = [f"{k * self.width}-{(k + 1) * self.width - 1}" for k in range(self.count - 1)]
+        return [*closed, f"{(self.count - 1) * self.width} and more"]
+
+
+@dataclass(frozen=True)
+class Map(Groups):
+    """Users in the plane of the two principal components of the means of what they had, coloured by group."""
+
+    y: str = "second principal component"
+
+
+@dataclass(frozen=True)
 class Against(Figure):
     """Final y against a parameter, a size of the world, or a measured quantity such as "rounds"."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from fedbandit.engines.sweep import sweep
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
-from fedbandit.results.record import Record, run_cell
+from fedbandit.results.record import Record, group_totals, run_cell
 
 Progress = Callable[[int, int], None]
 
@@ -72,9 +73,18 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
     """Summarise the records of each point over its seeds."""
     grouped: dict[tuple[str, str], list[Record]] = {}
     rows = {}
+    beside = {
+        cell.seed: records[cell.key()] for series, _, cell in experiment.cells() if series.label == experiment.baseline
+    }
     for series, point, cell in experiment.cells():
         key = (series.label, point.label)
-        grouped.setdefault(key, []).append(records[cell.key()])
+        record = records[cell.key()]
+        if experiment.baseline:
+            record = normalised(record, beside[cell.seed])
+        for figure in experiment.figures:
+            if isinstance(figure, Groups):
+                record = replace(record, totals={**record.totals, **group_totals(record, figure)})
+        grouped.setdefault(key, []).append(record)
         rows[key] = {**point.world, **point.parameters}
     return Table(
         tuple(
@@ -82,6 +92,17 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
             for (series, point), group in grouped.items()
         )
     )
+
+
+def normalised(record: Record, baseline: Record) -> Record:
+    """Return a record with one more total: its reward over that of a baseline in the same world.
+
+    >>> run, chance = (Record(1, {"reward": reward}, {}) for reward in (6.0, 4.0))
+    >>> normalised(run, chance).totals["normalised"]
+    1.5
+    """
+    share = record.totals["reward"] / baseline.totals["reward"] if baseline.totals["reward"] else float("nan")
+    return replace(record, totals={**record.totals, "normalised": share})
 
 
 def _measure(records: Iterable[Record]) -> dict[str, Measured]:
