@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fedbandit.algorithms.neural.parameters import NeuralAlgorithm
+from fedbandit.algorithms.random_choice import SilentServer
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.interfaces import Federation
 
@@ -27,7 +28,7 @@ class AloneAlgorithm(NeuralAlgorithm):
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server never hears anything."""
         learner = self.learner(setting.dimension)
-        from fedbandit.algorithms.neural.alone import AloneClients, SilentServer  # needs JAX; `learner` checked for it
+        from fedbandit.algorithms.neural.alone import AloneClients  # needs JAX; `learner` has checked for it
 
         return Federation(AloneClients(learner, setting.arms if self.samples else 0), SilentServer())
 

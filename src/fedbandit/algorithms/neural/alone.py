@@ -11,7 +11,7 @@ from fedbandit.algorithms.neural.learner import Learner, Own
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
-from fedbandit.core.messages import Download, Upload
+from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural.cohort import rows_of
 from fedbandit.kernels.neural.device import plain
@@ -61,15 +61,4 @@ class AloneClients(TurnByTurn):
 
     def receive(self, state: Own, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Take in nothing: nobody sends anything."""
-        return ()
-
-
-class SilentServer:
-    """The server of clients that never send anything."""
-
-    def start(self, clients: int) -> None:  # noqa: ARG002
-        """Return no state."""
-
-    def receive(self, state: None, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
-        """Answer nothing."""
         return ()

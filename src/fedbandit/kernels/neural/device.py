@@ -24,7 +24,8 @@ class Device:
     def __init__(self, name: str, precision: str) -> None:
         """Find the device."""
         try:
-            self._device = jax.devices(name)[0]
+            with _one_thread():
+                self._device = jax.devices(name)[0]
         except RuntimeError:
             raise InvalidInput(
                 f"device={name}, but JAX finds no such device here: install 'jax[cuda13]' on a machine with an NVIDIA "
@@ -60,6 +61,22 @@ class Device:
             return _free_memory()
         stats = self._device.memory_stats() or {}
         return int(stats.get("bytes_limit", 1 << 62)) - int(stats.get("bytes_in_use", 0))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let JAX begin with one thread, unless NPROC says otherwise.
+
+    The arrays of a round are too small to be shared out between cores, and threads that wait for one another cost
+    more than they bring: a sweep over seeds uses the cores better. JAX reads NPROC once, when it first needs a device.
+    """
+    before = os.environ.get("NPROC")
+    os.environ["NPROC"] = before or "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["NPROC"]
 
 
 def _one_by_one(function: Any) -> Any:

@@ -53,9 +53,15 @@ class Full:
     def absorb_rows(self, inverse: Array, rows: Array) -> Array:
         """Return one inverse (q, q) after all the observations of rows (r, q); rows of zeros change nothing."""
         towards = rows @ inverse
-        inner = jnp.eye(len(rows), dtype=rows.dtype) + towards @ rows.T
-        half = jax.scipy.linalg.solve_triangular(jnp.linalg.cholesky(inner), towards, lower=True)
-        return inverse - half.T @ half
+        after = jnp.arange(len(rows))
+
+        def add(place: Any, towards: Array) -> Array:  # rank-one updates, of the rows that are still to come
+            now = towards[place] / jnp.sqrt(1.0 + rows[place] @ towards[place])
+            less = jnp.where(after > place, rows @ now, 0)
+            return (towards - less[:, None] * now[None, :]).at[place].set(now)
+
+        towards = jax.lax.fori_loop(0, len(rows), add, towards)
+        return inverse - towards.T @ towards
 
     def invert(self, gram: Array) -> Array:
         """Return (ridge I + gram)^-1, computed afresh."""
