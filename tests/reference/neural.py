@@ -85,17 +85,21 @@ class Normal:
 NETWORKS = {"symmetric": Symmetric, "normal": Normal}
 
 
-def train(network, theta, theta_0, history, *, ridge, train_steps, train_rate, regulariser):
-    """Line 14: full-batch gradient descent on equation (1), or the authors' mean of squares with weight decay."""
+def train(network, theta, theta_0, history, *, ridge, train_steps, train_rate, regulariser, rate_bound):
+    """Line 14: full-batch gradient descent on equation (1), or the authors' mean of squares with weight decay.
+
+    The rate of theorem 1, for contexts of length 1; a longer one counts as |x|^2 of them unless rate_bound is "count".
+    """
     theta = theta.copy()
     n = len(history)
+    load = n if rate_bound == "count" else sum(max(1.0, x @ x) for x, _ in history)
     for _ in range(train_steps):
         fit = np.zeros_like(theta)
         for x, y in history:
             value, gradient = network.value_and_gradient(x, theta)
             fit += (value - y) * gradient
         if regulariser == "anchor":
-            rate = min(train_rate, 1 / (network.width * (ridge + n)))
+            rate = min(train_rate, 1 / (network.width * (ridge + load)))
             theta = theta - rate * (fit + network.width * ridge * (theta - theta_0))
         else:
             theta = theta - train_rate * (2 / n * fit + ridge / n * theta)
@@ -140,6 +144,7 @@ def fn_ucb(
     aggregate=True,
     train_steps=30,
     train_rate=0.01,
+    rate_bound="lengths",
     train_until=2000,
     warm_start=True,
     initialisation="symmetric",
@@ -236,6 +241,7 @@ def fn_ucb(
                         train_steps=train_steps,
                         train_rate=train_rate,
                         regulariser=regulariser,
+                        rate_bound=rate_bound,
                     )
                 # Line 15: over that round's arms (appendix F).
                 inverses.append(inverse(v_local[i]))
@@ -287,6 +293,7 @@ def neural(
     diagonal=False,
     train_steps=30,
     train_rate=0.01,
+    rate_bound="lengths",
     train_until=2000,
     warm_start=True,
     initialisation="symmetric",
@@ -323,6 +330,7 @@ def neural(
                 train_steps=train_steps,
                 train_rate=train_rate,
                 regulariser=regulariser,
+                rate_bound=rate_bound,
             )
     return {"arm": np.array(chosen), "theta": np.array(own), "V_local": np.array(matrix)}
 

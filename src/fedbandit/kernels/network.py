@@ -137,10 +137,12 @@ def _assembled(
             copy_of.append(np.arange(layer.biases.size) + offset)
             share.append(np.ones(layer.biases.size))
             offset += layer.biases.size
+    initial = np.concatenate([piece.ravel() for piece in pieces])
+    initial.flags.writeable = False  # theta_0 never changes
     return Network(
         inputs=inputs,
         width=width,
-        initial=np.concatenate([piece.ravel() for piece in pieces]),
+        initial=initial,
         pieces=tuple(piece.shape for piece in pieces),
         biased=bool(biases),
         repeats=repeats,

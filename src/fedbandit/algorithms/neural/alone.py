@@ -14,7 +14,6 @@ from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural.cohort import rows_of
-from fedbandit.kernels.neural.device import plain
 
 
 class AloneClients(TurnByTurn):
@@ -50,7 +49,7 @@ class AloneClients(TurnByTurn):
                 cast(state.turns[who] > 0),
                 cast(directions),
             )
-            return plain(choice).astype(np.int64)
+            return self.learner.checked(choice, state, who)
 
     def learn(self, state: Own, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward and train; nothing is sent."""

@@ -11,6 +11,7 @@ from fedbandit.algorithms.neural.messages import DiagonalWording, FullWording, W
 from fedbandit.core.messages import Download, Upload
 from fedbandit.kernels.neural.grams import Gram, Whole
 from fedbandit.kernels.neural.rounds import Rounds
+from fedbandit.kernels.neural.sums import doubly
 from fedbandit.kernels.neural.tangent_features import Array
 
 
@@ -109,7 +110,8 @@ class Exchange:
         if base is None:
             return Gram(put(diagonal)), None
         rows = jnp.zeros((len(base), 1, base.shape[-1]), self.rounds.device.dtype)
-        return Gram(put(diagonal), put(base), rows), None
+        with doubly():
+            return Gram(put(diagonal), jnp.asarray(base, np.float64), rows), None
 
     def _read(self, reading: Any, value: Any, each: bool = False) -> Array:
         """Return what an array in a message stands for, with a first axis."""

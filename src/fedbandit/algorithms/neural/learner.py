@@ -6,20 +6,34 @@ phi = g(x; theta_0) / sqrt(m), and a network that it trains on them (`fedbandit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from fedbandit.core.arrays import Ints
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural.cohort import put_rows, rows_of
+from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import REFRESH
 from fedbandit.kernels.neural.rounds import Past, Rounds
 
 ROOM = 2048  # observations of a client that there is room for at first
+
+
+def squared_lengths(contexts: Floats) -> Floats:
+    """Return max(1, |x|^2): how many contexts of length 1 have gradients as long as these together.
+
+    >>> squared_lengths(np.array([[0.5, 0.0], [3.0, 4.0]]))
+    array([ 1., 25.])
+    """
+    return np.maximum(1.0, (contexts**2).sum(axis=1))
+
+
+LOADS: dict[str, Callable[[Floats], Floats]] = {"lengths": squared_lengths, "count": lambda rows: np.ones(len(rows))}
 
 
 @dataclass
@@ -31,17 +45,19 @@ class Own:
     base: Any  # (clients, q, q) sums whose inverse a full matrix was when it was last computed afresh, or None
     thetas: Any  # (clients, p_0): trained weights
     turns: Ints  # (clients,)
+    load: Floats  # (clients,) the n of theorem 1's rate
     used: Ints  # (clients,) latest features that are not in `base`
 
 
 class Learner:
     """Clients that observe and train; all of a cohort at once, or some."""
 
-    def __init__(self, rounds: Rounds, train_until: int, warm_start: bool) -> None:
-        """Take the compiled functions, and when and whence to train."""
+    def __init__(self, rounds: Rounds, train_until: int, warm_start: bool, rate_bound: str) -> None:
+        """Take the compiled functions, and when, whence and how fast to train."""
         self.rounds = rounds
         self.train_until = train_until
         self.warm_start = warm_start
+        self.loads = LOADS[rate_bound]
         self.initial = rounds.network.initial
 
     def start(self, clients: int) -> Own:
@@ -59,6 +75,7 @@ class Learner:
             base=None,
             thetas=jnp.broadcast_to(device.put(self.initial), (clients, network.parameters)),
             turns=np.zeros(clients, dtype=np.int64),
+            load=np.zeros(clients),
             used=np.zeros(clients, dtype=np.int64),
         )
 
@@ -74,6 +91,7 @@ class Learner:
         )  # fmt: skip
         own.matrix = put_rows(own.matrix, who, matrix, clients)
         own.turns[who] += 1
+        own.load[who] += self.loads(seen.features[np.arange(len(who)), seen.choice])
         own.used[who] += 1
         self._refresh(own)
         return rest
@@ -97,7 +115,20 @@ class Learner:
         if not self.warm_start:
             thetas = jnp.where((counts > 0)[:, None], self.rounds.device.put(self.initial), thetas)
         history = [rows_of(each, who, clients) for each in own.past[:2]]
-        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, *history, counts), clients)
+        loads = self.rounds.device.cast(own.load[who])
+        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, *history, counts, loads), clients)
+
+    def checked(self, choice: Any, own: Own, who: Ints) -> Ints:
+        """Return the arms of clients, or say that there are none to choose by."""
+        arms = plain(choice).astype(np.int64)
+        if (arms < 0).any():
+            client = int(who[np.argmax(arms < 0)])
+            raise InvalidInput(
+                f"the predictions of client {client} in round {own.turns[client] + 1} are not finite, because its "
+                f"training diverged with train_rate={self.rounds.plan.train_rate:g}: lower it, or set "
+                "regulariser=anchor and rate_bound=lengths"
+            )
+        return arms
 
     def check_memory(self, matrices: int, clients: int) -> None:
         """Refuse to begin what would not fit: so many matrices of features at once, and the clients' histories."""

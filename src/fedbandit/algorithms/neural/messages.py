@@ -166,7 +166,8 @@ class FullWording:
     def _write_gram(self, diagonal: Any, base: Any, rows: Any) -> Floats:  # noqa: ARG002
         latest = np.asarray(rows)
         gram = np.swapaxes(latest, -1, -2) @ latest
-        return subspace.write_matrix(self.network, gram if base is None else gram + np.asarray(base))
+        whole = gram if base is None else gram + np.asarray(base)
+        return subspace.write_matrix(self.network, whole.astype(latest.dtype))
 
     def _write_inverse(self, inverse: Any) -> Floats:
         return subspace.write_inverse(self.network, self.ridge, inverse)

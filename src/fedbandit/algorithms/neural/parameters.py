@@ -33,6 +33,11 @@ class NeuralAlgorithm(Algorithm):
     diagonal: bool = parameter(False, "keep only the diagonals of the matrices (section 3.4)")
     train_steps: int = parameter(30, "steps of gradient descent at each training", symbol="J", at_least=0)
     train_rate: float = parameter(0.01, "largest step of gradient descent", symbol="eta", above=0)
+    rate_bound: str = parameter(
+        "lengths",
+        "what limits the step to 1 / (m (ridge + n)): n counts squared lengths of contexts, or observations",
+        choices=("lengths", "count"),
+    )
     train_until: int = parameter(2000, "last round after which networks are trained", at_least=0)
     warm_start: bool = parameter(True, "train on from the client's own last weights, not from the initial ones")
     initialisation: str = parameter(
@@ -61,4 +66,4 @@ class NeuralAlgorithm(Algorithm):
             nu_pooled=nu_pooled, nu_local=self.nu_local, diagonal=self.diagonal, train_steps=self.train_steps,
             train_rate=self.train_rate, regulariser=self.regulariser, precision=self.precision, device=self.device,
         )  # fmt: skip
-        return Learner(rounds_of(plan), self.train_until, self.warm_start)
+        return Learner(rounds_of(plan), self.train_until, self.warm_start, self.rate_bound)

@@ -98,7 +98,7 @@ class TogetherClients(TurnByTurn):
                 cast(state.heard[who]),
                 cast(alpha),
             )
-            return plain(choice).astype(np.int64)
+            return self.learner.checked(choice, state.own, who)
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; ask for a communication round where enough has been learnt (lines 9 to 12)."""

@@ -1,7 +1,8 @@
 """Training: full-batch gradient descent on a client's own observations (FN-UCB, equation 1 and line 14).
 
-    anchor   half the sum of squares + (m ridge / 2) |theta - theta_0|^2, with steps of
-             min(rate, 1 / (m (ridge + n))): theorem 1's rate, above which the descent diverges
+    anchor   half the sum of squares + (m ridge / 2) |theta - theta_0|^2, with steps of min(rate, 1 / (m (ridge + n))):
+             theorem 1's rate, above which the descent diverges. The theorem is about contexts of length 1; the
+             gradients of longer ones are longer, and n is the sum of max(1, |x|^2) over the observations
     decay    mean of squares with the weight decay ridge / n of the authors' code, with steps of `rate`
 
 Observations lie in chunks of columns, and the descent runs over as many chunks as hold observations: no step costs
@@ -28,14 +29,14 @@ class Pull(NamedTuple):
     to_start: float  # the centre is this times theta_0
 
 
-def anchor(network: Network, ridge: float, rate: float, count: Array) -> Pull:
-    """Return the steps of loss (1) for a number of observations (a float)."""
-    most = 1.0 / (network.width * (ridge + count))
+def anchor(network: Network, ridge: float, rate: float, count: Array, load: Array) -> Pull:  # noqa: ARG001
+    """Return the steps of loss (1); `load` is the n of theorem 1's rate."""
+    most = 1.0 / (network.width * (ridge + load))
     return Pull(jnp.minimum(rate, most), jnp.ones_like(most), jnp.full_like(most, network.width * ridge), 1.0)
 
 
-def decay(network: Network, ridge: float, rate: float, count: Array) -> Pull:  # noqa: ARG001
-    """Return the steps of mean squares with weight decay for a number of observations (a float)."""
+def decay(network: Network, ridge: float, rate: float, count: Array, load: Array) -> Pull:  # noqa: ARG001
+    """Return the steps of mean squares with weight decay, for a number of observations (a float)."""
     count = jnp.maximum(count, 1)
     return Pull(jnp.full_like(count, rate), 2.0 / count, ridge / count, 0.0)
 

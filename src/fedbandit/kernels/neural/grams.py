@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from fedbandit.core.arrays import Ints
 from fedbandit.kernels.neural.matrices import Full
-from fedbandit.kernels.neural.sums import Sums, total
+from fedbandit.kernels.neural.sums import Sums, doubly, total
 from fedbandit.kernels.neural.tangent_features import Array
 
 REFRESH = 512  # after so many rank-one updates an inverse is computed afresh
@@ -91,7 +91,7 @@ class FullGrams:
         """Take the matrices whose sums these are."""
         self.size, self.dtype = matrices.size, dtype
         self._absorb = jax.jit(lambda inverse, rows: matrices.absorb_rows(inverse[0], rows)[None])
-        self._invert = jax.jit(lambda gram: matrices.invert(gram[0])[None])
+        self._inverted = jax.jit(lambda gram: matrices.invert(gram[0])[None].astype(dtype))
         self._merge = jax.jit(self._merged)
 
     def nothing(self) -> Whole:
@@ -110,9 +110,10 @@ class FullGrams:
     def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
         """Return the server's sums with what was uploaded, in the order of clients."""
         (diagonal, base, rows), used = whole.gram, whole.used
-        bases = [part.base.sum(axis=0, keepdims=True) for part in parts if part.base is not None]
-        for more in bases:
-            base = more if base is None else base + more
+        bases = [part.base for part in parts if part.base is not None]
+        with doubly():
+            for more in bases:
+                base = more.sum(axis=0, keepdims=True) + (0 if base is None else base)
         arriving = sum(part.rows.shape[0] * part.rows.shape[1] for part in parts if part.rows is not None)
         if used + arriving > LATEST:
             base, rows, used = total(base, rows), jnp.zeros_like(rows), 0
@@ -136,9 +137,14 @@ class FullGrams:
     def own(self, gram: Gram, new: Sums, diagonal: Array, client: int) -> Array:  # noqa: ARG002
         """Return the pooled matrix of a client that has observed more since its upload."""
         one = slice(client, client + 1)
-        base = None if new.base is None else new.base[one]
-        latest = total(base, new.rows[one])  # type: ignore[index]
-        return self._invert(total(gram.base, gram.rows) + latest)[0]
+        with doubly():
+            base = None if new.base is None else new.base[one]
+            latest = total(base, new.rows[one])  # type: ignore[index]
+            return self._invert(total(gram.base, gram.rows) + latest)[0]
+
+    def _invert(self, gram: Array) -> Array:
+        with doubly():
+            return self._inverted(gram)
 
     def _merged(
         self, diagonal: Array, rows: Array, used: Array, diagonals: list[Array], new_rows: list[Array]

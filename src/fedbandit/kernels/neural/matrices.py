@@ -1,8 +1,8 @@
 """The matrices V = ridge I + sum phi phi^T of tangent features, in full or by their diagonal (FN-UCB, section 3.4).
 
 `Full` keeps inverses and adds an observation by a rank-one update (Sherman-Morrison), those of many clients by one
-update of their number. Rounding errors of such updates add up, so the sums are kept beside: `base` plus the features
-of the latest observations, from which the inverse is computed afresh now and then.
+update of their number. Rounding errors of such updates add up, so the sums are kept beside, in double precision and
+with the features of the latest observations apart; from them the inverse is computed afresh now and then.
 
 `Diagonal` keeps the diagonal of sum phi phi^T, one value for all copies of a coordinate: sums alone, exact at any time.
 
@@ -64,7 +64,7 @@ class Full:
         return inverse - towards.T @ towards
 
     def invert(self, gram: Array) -> Array:
-        """Return (ridge I + gram)^-1, computed afresh."""
+        """Return (ridge I + gram)^-1, computed afresh, in the precision of the sums."""
         identity = jnp.eye(self.size, dtype=gram.dtype)
         lower = jnp.linalg.cholesky(gram + self.ridge * identity)
         inverse = jax.scipy.linalg.cho_solve((lower, True), identity)

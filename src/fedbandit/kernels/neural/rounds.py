@@ -16,6 +16,7 @@ from fedbandit.kernels.neural.descent import REGULARISERS, descend
 from fedbandit.kernels.neural.device import Device
 from fedbandit.kernels.neural.grams import DiagonalGrams, FullGrams
 from fedbandit.kernels.neural.matrices import Diagonal, Full, growth, squares
+from fedbandit.kernels.neural.sums import doubly
 from fedbandit.kernels.neural.tangent_features import Array, features, predict
 
 NETWORKS = {"symmetric": symmetric_network, "normal": normal_network}
@@ -82,7 +83,7 @@ class Rounds:
         self.ratios = jax.jit(self._ratios)
         self.absorb = jax.jit(self.matrices.absorb)
         self.inverse = jax.jit(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
-        self.refresh = jax.jit(self._refresh, donate_argnums=(0, 1))
+        self._refreshed = jax.jit(self._refresh, donate_argnums=(0, 1))
         self.average = jax.jit(lambda thetas, inverses: (_mean(thetas), _mean(inverses)[None]))
         self.average_thetas = jax.jit(lambda thetas, inverses: (_mean(thetas), inverses[None]))
         self.add_up = jax.jit(lambda whole, parts: whole + parts.sum(axis=0, keepdims=True))
@@ -166,25 +167,29 @@ class Rounds:
         grown = growth(self.copies, self.plan.ridge, synced, new.diagonal)
         return past, matrix, new, grown, seen, seen[:, None, :]
 
-    def _refresh(self, base: Array | None, rows: Array) -> tuple[Array, Array, Array]:
+    def refresh(self, base: Array | None, rows: Array) -> tuple[Array, Array, Array]:
         """Return the sums with the latest rows added up, no rows, and the inverses computed afresh."""
+        with doubly():
+            return self._refreshed(base, rows)  # type: ignore[no-any-return]
 
+    def _refresh(self, base: Array | None, rows: Array) -> tuple[Array, Array, Array]:
         def of_one(parts: tuple[Array, ...]) -> tuple[Array, Array]:
-            gram = parts[-1].T @ parts[-1] if base is None else parts[0] + parts[1].T @ parts[1]
-            return gram, self.matrices.invert(gram)
+            exact = parts[-1].astype(float)
+            gram = exact.T @ exact if base is None else parts[0] + exact.T @ exact
+            return gram, self.matrices.invert(gram).astype(rows.dtype)
 
         sums, inverses = jax.lax.map(of_one, (rows,) if base is None else (base, rows))
         return sums, jnp.zeros_like(rows), inverses
 
-    def _train(self, thetas: Array, contexts: Array, rewards: Array, counts: Array) -> Array:
+    def _train(self, thetas: Array, contexts: Array, rewards: Array, counts: Array, loads: Array) -> Array:
         """Return each client's theta after training on what it has seen (line 14)."""
         pull = REGULARISERS[self.plan.regulariser]
 
-        def of_one(theta: Array, columns: Array, paid: Array, count: Array) -> Array:
-            steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count.astype(theta.dtype))
+        def of_one(theta: Array, columns: Array, paid: Array, count: Array, load: Array) -> Array:
+            steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count.astype(theta.dtype), load)
             return descend(self.network, steps, self.plan.train_steps, theta, columns, paid, count)
 
-        trained: Array = self.device.over_clients(of_one)(thetas, contexts, rewards, counts)
+        trained: Array = self.device.over_clients(of_one)(thetas, contexts, rewards, counts, loads)
         return jnp.where((counts > 0)[:, None], trained, thetas)
 
     def _ratios(self, matrix: Array, arms: Array) -> Array:
@@ -196,9 +201,10 @@ class Rounds:
 
 
 def first_best(scores: Array) -> Array:
-    """Return the lowest index among the scores (n, K) that tie with the best."""
+    """Return the lowest index among the scores (n, K) that tie with the best; -1 where they are not finite."""
     best = scores.max(axis=1, keepdims=True)
-    return jnp.argmax(scores >= best - TIE * jnp.maximum(1, jnp.abs(best)), axis=1)
+    lowest = jnp.argmax(scores >= best - TIE * jnp.maximum(1, jnp.abs(best)), axis=1)
+    return jnp.where(jnp.isfinite(best[:, 0]), lowest, -1)
 
 
 def _mean(rows: Array) -> Array:

@@ -1,8 +1,14 @@
-"""Sums of phi phi^T of clients, as the rows phi since the last upload; long ones are added up."""
+"""Sums of phi phi^T of clients, as the rows phi since the last upload; long ones are added up.
+
+Where rows are added up, they are in double precision whatever the rest is in: a rounding error of 1e-7 of the largest
+entries is as large as the ridge after some thousand observations, and would show in the inverse.
+"""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -52,9 +58,11 @@ class Sums:
         if everyone:
             self.base = self.rows = None
             return base, rows
-        self.base = None if base is None else base.at[who].set(0)
+        with doubly():
+            self.base = None if base is None else base.at[who].set(0)
+            taken = None if base is None else base[who]
         self.rows = rows.at[who].set(0)
-        return None if base is None else base[who], rows[who]
+        return taken, rows[who]
 
     def _make_room(self, who: Ints) -> None:
         if self.used[who].max() < self.rows.shape[1]:  # type: ignore[union-attr]
@@ -67,11 +75,23 @@ class Sums:
             self.used[:] = 0
 
 
+def doubly() -> AbstractContextManager[Any]:
+    """Return the context in which double precision is kept."""
+    context: AbstractContextManager[Any] = jax.enable_x64(True)
+    return context
+
+
 def total(base: Array | None, rows: Array) -> Array:
-    """Return base + rows^T rows, for any leading axes."""
-    return _gram(rows) if base is None else _sum(base, rows)
+    """Return base + rows^T rows in double precision, for any leading axes."""
+    with doubly():
+        return _gram(rows) if base is None else _sum(base, rows)
 
 
-_gram = jax.jit(lambda rows: jnp.swapaxes(rows, -1, -2) @ rows)
-_sum = jax.jit(lambda base, rows: base + jnp.swapaxes(rows, -1, -2) @ rows)
+def _square(rows: Array) -> Array:
+    exact = rows.astype(np.float64)
+    return jnp.swapaxes(exact, -1, -2) @ exact
+
+
+_gram = jax.jit(_square)
+_sum = jax.jit(lambda base, rows: base + _square(rows))
 _put = jax.jit(lambda all_rows, who, at, rows: all_rows.at[who, at].set(rows[:, 0]))
