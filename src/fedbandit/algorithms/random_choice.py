@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +22,14 @@ class NoState:
 
 
 class RandomClients:
-    """Clients that choose the arm whose standard normal, from the client's own stream, is the largest."""
+    """Clients that choose by one standard normal of their own stream: its place in the distribution names the arm."""
 
     cadence = Cadence.TURN
+    draws = 1
 
     def __init__(self, arms: int) -> None:
-        """Take the number of arms."""
-        self.draws = arms
+        """Take the number of arms, for worlds in which the arms of a turn share one context."""
+        self.arms = arms
 
     def start(self, clients: int) -> NoState:  # noqa: ARG002
         """Return a cohort without knowledge."""
@@ -35,7 +37,9 @@ class RandomClients:
 
     def choose(self, state: NoState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return an arm for each client."""
-        return np.asarray(np.argmax(draws, axis=1))
+        arms = features.shape[1] if features.ndim == 3 else self.arms
+        place = [0.5 * math.erfc(-normal / math.sqrt(2.0)) for normal in draws[:, 0].tolist()]
+        return np.minimum((np.array(place) * arms).astype(np.int64), arms - 1)
 
     def learn(self, state: NoState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Learn nothing and send nothing."""

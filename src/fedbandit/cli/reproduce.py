@@ -83,6 +83,7 @@ def _experiment(name: str, quick: bool, seeds: int | None) -> Experiment:
         if seeds < 1:
             raise InvalidInput(f"--seeds must be at least 1, not {seeds}: give the number of repetitions")
         chosen = replace(chosen, seeds=seeds)
+    chosen.check()
     return chosen
 
 

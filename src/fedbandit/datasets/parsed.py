@@ -42,11 +42,24 @@ def remembered(release: Release, parse: Callable[[Release], Arrays]) -> Arrays:
     """
     if release.size() < SMALLEST_BYTES:
         return parse(release)
-    entry = entry_path(release)
-    kept = read_entry(entry)
-    if kept is not None:
-        return kept
-    arrays = parse(release)
+    return kept(entry_path(release), lambda: parse(release))
+
+
+def kept(entry: Path, make: Callable[[], Arrays]) -> Arrays:
+    """Return what an entry of the cache holds, or make it and keep it there.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     entry = Path(folder) / "deep" / "toy.npz"
+    ...     first = kept(entry, lambda: {"all": np.array([7])})
+    ...     again = kept(entry, lambda: {"all": np.array([8])})
+    >>> again["all"].tolist()
+    [7]
+    """
+    found = read_entry(entry)
+    if found is not None:
+        return found
+    arrays = make()
     write_entry(entry, arrays)
     return arrays
 

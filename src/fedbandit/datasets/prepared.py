@@ -27,7 +27,7 @@ from fedbandit.datasets.features import standardised, tag_features, unit_rows
 from fedbandit.datasets.interactions import Interactions
 from fedbandit.datasets.lastfm import LastFM
 from fedbandit.datasets.movielens import MovieLens
-from fedbandit.datasets.parsed import Arrays, read_entry, write_entry
+from fedbandit.datasets.parsed import Arrays, kept
 from fedbandit.datasets.places import cache_folder, find
 from fedbandit.datasets.registry import describe, load
 from fedbandit.datasets.release import Release
@@ -106,10 +106,7 @@ movielens-100k, movielens-1m, movielens-20m, movielens-25m
 def _prepared(name: str, request: Request, location: Path, fingerprint: str) -> Prepared:  # noqa: ARG001
     """Read or make; kept in memory as long as the files have the same fingerprint."""
     entry = entry_path(Release.open(name, location, describe(name).subfolders), request)
-    arrays = read_entry(entry)
-    if arrays is None:
-        arrays = _make(load(name, location), request)
-        write_entry(entry, arrays)
+    arrays = kept(entry, lambda: _make(load(name, location), request))
     return Prepared(**{key: np.asarray(value) for key, value in arrays.items()})
 
 

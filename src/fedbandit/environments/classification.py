@@ -24,6 +24,7 @@ from fedbandit.environments.arrivals import ARRIVALS, Arrivals
 
 if TYPE_CHECKING:
     from fedbandit.datasets.arrays import Floats
+    from fedbandit.datasets.release import Release
 
 SETS = ("shuttle", "magic", "covertype", "mushroom", "adult")
 
@@ -54,6 +55,10 @@ class Classification(
         length = max(len(labels) // self.clients, 1) * self.clients
         return Setting(self.clients, arms, arms * contexts.shape[1], horizon=length)
 
+    def fingerprint(self) -> str:
+        """Return a digest of the data set's files."""
+        return self._release().content()
+
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
         from fedbandit.datasets.features import block_one_hot  # SciPy is imported only by those who read data
@@ -67,11 +72,14 @@ class Classification(
             payoff = (labels[row][:, np.newaxis] == np.arange(arms)).astype(np.float64)
             yield Turns(arrivals.next(whose, size), block_one_hot(contexts[row], arms), Rewards(payoff, payoff))
 
-    def _data(self) -> tuple[Floats, Ints, int]:
+    def _release(self) -> Release:
         from fedbandit.datasets import describe
         from fedbandit.datasets.places import find
 
-        release = find(describe(self.dataset), self.path or None)
+        return find(describe(self.dataset), self.path or None)
+
+    def _data(self) -> tuple[Floats, Ints, int]:
+        release = self._release()
         return _contexts(self.dataset, release.location, release.fingerprint())
 
 

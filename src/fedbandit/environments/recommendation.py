@@ -49,6 +49,7 @@ class Recommendation(
     users: int | None = parameter(None, "keep so many of the most active users; default: all", at_least=1)
     above: float | None = parameter(None, "only events with a greater value (rating, plays) count; default: all")
     scale: str = parameter("none", "how the features are scaled after the SVD (U S)", choices=SCALES)
+    constant: bool = parameter(False, "one more feature, which is always 1")
     arrivals: str = parameter(
         "uniform", "whose turn it is: anyone who has events left, or all in rounds", choices=("uniform", "round-robin")
     )
@@ -59,18 +60,25 @@ class Recommendation(
         data = self.data()
         per_user = data.per_user()
         length = len(data.user) if self.arrivals == "uniform" else per_user.size * int(per_user.min())
-        return Setting(per_user.size, self.arms, self.dimension, horizon=length)
+        return Setting(per_user.size, self.arms, self.dimension + self.constant, horizon=length)
+
+    def fingerprint(self) -> str:
+        """Return a digest of the data set's files."""
+        from fedbandit.datasets import describe  # SciPy is imported only by those who read data
+        from fedbandit.datasets.places import find
+
+        return find(describe(self.dataset), self.path or None).content()
 
     def data(self) -> Prepared:
         """Return the prepared data set; the first call in a process reads or prepares it."""
-        from fedbandit.datasets.prepared import Request, prepare  # SciPy is imported only by those who read data
+        from fedbandit.datasets.prepared import Request, prepare
 
         request = Request(self.dimension, self.scale, self.users, self.above)
         data = prepare(self.dataset, request, self.path or None)
         others = len(data.features) - int(data.per_user().max())
         if others < self.arms - 1:
             raise InvalidInput(
-                f"arms={self.arms}, but one user has not had only {others} of the {len(data.features)} items: "
+                f"arms={self.arms}, but one user has had all but {others} of the {len(data.features)} items: "
                 f"give at most {others + 1} arms"
             )
         return data
@@ -84,6 +92,7 @@ class Recommendation(
         others, place = stream(seed, "other items"), stream(seed, "place of the right item")
         first = np.concatenate([[0], np.cumsum(data.per_user())])
         order = self._order(data, seed)
+        features = np.pad(data.features, ((0, 0), (0, 1)), constant_values=1.0) if self.constant else data.features
         for start in range(0, count, block):
             event = order[start : min(start + block, count)]
             client = data.user[event]
@@ -91,7 +100,7 @@ class Recommendation(
             index = np.empty((len(event), self.arms), dtype=np.int64)
             index[:, 1:] = draw_others(uniforms, client, first, data.item, len(data.features))
             right = (place.random(len(event)) * self.arms).astype(np.int64)
-            yield _turns(data.features, client, index, data.item[event], right)
+            yield _turns(features, client, index, data.item[event], right)
 
     def _order(self, data: Prepared, seed: int) -> Ints:
         """Return the events in the order in which they are shown."""

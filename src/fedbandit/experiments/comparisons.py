@@ -22,6 +22,10 @@ class Beats(Claim):
     quantities: tuple[str, ...] = ("normalised",)
     share: float = 1.0
 
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the two series."""
+        return (self.winner, self.loser)
+
     def judge(self, table: Table) -> Verdict:
         """Compare the winner's best with each of the loser's points, quantity by quantity."""
         winners, losers = _rows(table, self.winner, self.winner_points), _rows(table, self.loser, self.loser_points)
@@ -47,6 +51,10 @@ class MostOf(Claim):
     point: str
     some: tuple[str, ...]
     all: tuple[str, ...]
+
+    def about(self) -> tuple[str, ...]:
+        """Return the label of the series."""
+        return (self.series,)
 
     def judge(self, table: Table) -> Verdict:
         """Add up both sides."""

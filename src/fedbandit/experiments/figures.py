@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+SPREADS = ("standard error", "standard deviation")
 
 
 @dataclass(frozen=True)
 class Figure:
     """What every figure has: the measured quantity, a title, the series shown (all, if none are named)."""
+
+    kind: ClassVar[str] = "figure"
 
     y: str = "regret"
     title: str = ""
@@ -17,10 +22,21 @@ class Figure:
     log_y: bool = False
     name: str = ""  # of the file; the kind of figure if empty
 
+    @property
+    def file_name(self) -> str:
+        """Return the name of the figure's file, without its ending.
+
+        >>> TradeOff().file_name
+        'trade-off'
+        """
+        return self.name or self.kind
+
 
 @dataclass(frozen=True)
 class TradeOff(Figure):
     """A dot per point: y against what it cost to communicate, with labels and standard errors."""
+
+    kind: ClassVar[str] = "trade-off"
 
     x: str = "messages"
     log_x: bool = True
@@ -30,10 +46,13 @@ class TradeOff(Figure):
 class OverTime(Figure):
     """y over the turns (or rounds), a line per point: mean and a band over seeds."""
 
+    kind: ClassVar[str] = "over-time"
+
     band: float = 1.0  # half width of the band, in units of `spread`
-    spread: str = "standard error"  # or "standard deviation"
+    spread: str = "standard error"  # one of SPREADS
     labels: tuple[str, ...] = ()  # show only the points with these labels
     by_round: bool = False  # count rounds (turns of each client) on the x axis
+    rate: bool = False  # divide y by the turns so far: an error rate, where regret counts errors
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,8 @@ class Groups(Figure):
     >>> Groups(width=10, count=3).labels()
     ['0-9', '10-19', '20 and more']
     """
+
+    kind: ClassVar[str] = "groups"
 
     y: str = "reward"
     width: int = 10
@@ -60,11 +81,13 @@ class Groups(Figure):
 class Map(Groups):
     """Users in the plane of the two principal components of the means of what they had, coloured by group."""
 
-    y: str = "second principal component"
+    kind: ClassVar[str] = "map"
 
 
 @dataclass(frozen=True)
 class Against(Figure):
     """Final y against a parameter, a size of the world, or a measured quantity such as "rounds"."""
+
+    kind: ClassVar[str] = "against"
 
     x: str = ""

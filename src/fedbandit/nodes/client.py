@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Clients, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Turns
@@ -30,6 +31,7 @@ class ClientNode:
         self.epoch = epoch
         self._sent = np.zeros(clients, dtype=np.int64)
         self._received = np.zeros(clients, dtype=np.int64)
+        self._server_epoch = 0  # the server's present life: what an earlier one sent is late for ever
 
     def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the choice of each acting client."""
@@ -46,8 +48,18 @@ class ClientNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
+        if envelope.is_upload or np.ndim(envelope.sequence):
+            raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
+        if envelope.epoch != self._server_epoch:
+            if envelope.epoch < self._server_epoch:
+                return []
+            self._server_epoch = envelope.epoch
+            self._received[:] = 0
         to = envelope.clients - self.first if self.first else envelope.clients
         if not raise_to(self._received, to, int(envelope.sequence)):
+            for client in to.tolist():
+                if not 0 <= client < self.clients:
+                    raise ProtocolError(f"a download to client {client + self.first}, who is not here")
             to = to[self._received[to] < envelope.sequence]
             if not to.size:
                 return []

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Server
 from fedbandit.kernels.sequence import advance
 from fedbandit.nodes.envelope import Envelope
@@ -30,6 +31,9 @@ class Seen:
         """Return the places of the senders whose upload is new, and remember them."""
         if not self._early and advance(self._up_to, senders, sequence):
             return np.arange(len(senders))
+        for sender in senders.tolist():
+            if not 0 <= sender < len(self._up_to):
+                raise ProtocolError(f"an upload from client {sender}, but the roster has {len(self._up_to)} clients")
         pairs = zip(senders.tolist(), sequence.tolist(), strict=True)
         return np.flatnonzero([self._admit_one(sender, number) for sender, number in pairs])
 
@@ -61,6 +65,10 @@ class ServerNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in the uploads that are new; return what is to be carried to the clients."""
+        if not envelope.is_upload or np.shape(envelope.sequence) != envelope.clients.shape:
+            raise ProtocolError(
+                f"the server takes uploads with a number for each sender, not {envelope.message.kind!r}"
+            )
         seen = self._seen.get(envelope.epoch)
         if seen is None:
             seen = self._seen[envelope.epoch] = Seen(self._clients)

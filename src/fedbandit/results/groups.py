@@ -16,7 +16,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.recommendation import Recommendation
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Groups, Map
-from fedbandit.results.plots import AXES, COLOURS, STYLE, write
+from fedbandit.results.plots import COLOURS, STYLE, write
 from fedbandit.results.record import BY_CLIENT, Record, group_of, group_totals
 from fedbandit.results.run import environment_named
 
@@ -33,13 +33,13 @@ def draw_groups(figure: Groups, experiment: Experiment, records: Mapping[str, Re
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
         if isinstance(figure, Map):
             _map(axes, figure, experiment, next(iter(by_point.values()))[0])
-            return write(canvas, folder / (figure.name or "map"))
+            return write(canvas, folder / figure.file_name)
         table = group_table(figure, by_point)
         _bars(axes, figure, by_point)
-        path = folder / f"{figure.name or 'groups'}.csv"
+        path = folder / f"{figure.file_name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)
-        return [*write(canvas, folder / (figure.name or "groups")), path]
+        return [*write(canvas, folder / figure.file_name), path]
 
 
 def group_table(figure: Groups, by_point: Mapping[str, Sequence[Record]]) -> list[list[str]]:
@@ -89,5 +89,5 @@ def _map(axes: Any, figure: Map, experiment: Experiment, record: Record) -> None
         mine = plane[group == k]
         axes.scatter(mine[:, 0], mine[:, 1], s=8, color=shades[k], label=label, lw=0)
     axes.set_xlabel("first principal component")
-    axes.set_ylabel(AXES.get(figure.y, figure.y))
+    axes.set_ylabel("second principal component")
     axes.legend(fontsize=7, title="turns", markerscale=2)

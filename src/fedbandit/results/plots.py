@@ -59,11 +59,10 @@ def draw(
         elif isinstance(figure, TradeOff | Against):
             _against(axes, figure, table)
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
-        axes.set_ylabel(AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else ""))
+        axes.set_ylabel(_y_label(figure))
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-        kind = {TradeOff: "trade-off", OverTime: "over-time", Against: "against"}[type(figure)]
-        return write(canvas, folder / (figure.name or kind))
+        return write(canvas, folder / figure.file_name)
 
 
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
@@ -86,6 +85,12 @@ def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canva
         if path is not None:
             canvas.savefig(path, dpi=150)
         return canvas
+
+
+def _y_label(figure: Figure) -> str:
+    if isinstance(figure, OverTime) and figure.rate:
+        return f"{figure.y} per turn, so far"
+    return AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else "")
 
 
 def _shown(figure: Figure, labels: Sequence[str]) -> list[str]:
@@ -147,7 +152,7 @@ def _over_time(axes: Any, figure: OverTime, experiment: Experiment, records: Map
         if series.label in _shown(figure, [series.label]) and (not figure.labels or point.label in figure.labels):
             groups.setdefault((series.label, point.label), []).append(records[cell.key()])
     for place, ((series_label, point_label), group) in enumerate(groups.items()):
-        share = group[0].clients if figure.per_client else 1
+        share = group[0].curves["turn"] if figure.rate else group[0].clients if figure.per_client else 1
         curves = np.array([record.curves[figure.y] for record in group]) / share
         turns = group[0].curves["turn"] / (group[0].clients if figure.by_round else 1)
         mean, spread = curves.mean(axis=0), figure.band * _spread(curves, figure.spread)

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.npz import read_npz
 from fedbandit.experiments.experiment import Cell
 from fedbandit.experiments.figures import Groups
+from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
-TOTALS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
-CURVES = ("turn", "regret", "reward", "messages", "scalars", "bytes")
+TOTALS = tuple(name for name in QUANTITIES if name != "later_regret")
 BY_CLIENT = ("turns", "rewards", "exchanges")
 MOST_CLIENTS = 10_000  # of a larger roster nothing is kept client by client
 
@@ -40,7 +42,7 @@ class Record:
         """Take what is worth keeping from a result."""
         last = result.turns - 1
         at = np.unique(np.linspace(0, last, min(result.turns, CHECKPOINTS)).round().astype(np.int64))
-        curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES[1:]}
+        curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES}
         summary = result.summary()
         totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
         totals["later_regret"] = totals["regret"] - _first_turns(result)
@@ -59,19 +61,19 @@ class Record:
     def load(cls, path: Path) -> Record | None:
         """Read a record, or return None where there is none that can be read: it will be made again."""
         try:
-            with np.load(path, allow_pickle=False) as data:
-                about: dict[str, Any] = json.loads(str(data["about"]))
-                curves = {name: data[name] for name in CURVES}
-                by_client = {name: data[name] for name in BY_CLIENT if name in data}
-                return cls(about["clients"], about["totals"], curves, by_client)
-        except (OSError, EOFError, ValueError, KeyError):
+            data = read_npz(path)
+            about: dict[str, Any] = json.loads(str(data["about"]))
+            totals = {name: float(about["totals"][name]) for name in QUANTITIES}
+            curves = {name: data[name] for name in ("turn", *CURVES)}
+            return cls(int(about["clients"]), totals, curves, {name: data[name] for name in BY_CLIENT if name in data})
+        except (InvalidInput, ValueError, KeyError, TypeError):
             return None
 
 
 def _by_client(result: Result) -> dict[str, Floats]:
     if result.clients > MOST_CLIENTS:
         return {}
-    columns = (None, np.diff(result.reward, prepend=0.0), np.diff(result.messages, prepend=0) > 0)
+    columns = (None, result.turn_reward, np.diff(result.messages, prepend=0) > 0)
     return {
         name: np.bincount(result.client, column, result.clients).astype(np.float64)
         for name, column in zip(BY_CLIENT, columns, strict=True)
@@ -81,7 +83,7 @@ def _by_client(result: Result) -> dict[str, Floats]:
 def _first_turns(result: Result) -> float:
     """Return the regret of each client's first turn, when it may know nothing yet."""
     first = np.unique(result.client, return_index=True)[1]
-    return float(np.diff(result.regret, prepend=0.0)[first].sum())
+    return float(result.turn_regret[first].sum())
 
 
 def group_of(turns: Floats, figure: Groups) -> Ints:

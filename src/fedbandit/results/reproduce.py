@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.engines.sweep import sweep
 from fedbandit.experiments.claims import Verdict
-from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.experiment import Cell, Experiment, experiments
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.results.record import Record, group_totals, run_cell
@@ -33,11 +33,20 @@ class Reproduced:
     cells_kept: int
 
 
-def reproduce(experiment: Experiment, folder: Path, *, jobs: int = 1, progress: Progress | None = None) -> Reproduced:
-    """Run an experiment's missing cells and write everything under `folder`.
+def reproduce(
+    experiment: str | Experiment,
+    folder: str | Path | None = None,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Reproduced:
+    """Run an experiment's missing cells and write everything under `folder` (default: results/ and its id).
 
     Finished cells are kept under `folder/cells`, so that a run that was stopped goes on where it was.
     """
+    if isinstance(experiment, str):
+        experiment = experiments[experiment]
+    folder = Path("results", experiment.id) if folder is None else Path(folder)
     experiment.check()
     records, kept = _records(experiment, folder / "cells", jobs, progress)
     table = tabulate(experiment, records)
@@ -74,13 +83,15 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
     grouped: dict[tuple[str, str], list[Record]] = {}
     rows = {}
     beside = {
-        cell.seed: records[cell.key()] for series, _, cell in experiment.cells() if series.label == experiment.baseline
+        _world(cell): records[cell.key()]
+        for series, _, cell in experiment.cells()
+        if series.label == experiment.baseline
     }
     for series, point, cell in experiment.cells():
         key = (series.label, point.label)
         record = records[cell.key()]
         if experiment.baseline:
-            record = normalised(record, beside[cell.seed])
+            record = normalised(record, beside[_world(cell)])
         for figure in experiment.figures:
             if isinstance(figure, Groups):
                 record = replace(record, totals={**record.totals, **group_totals(record, figure)})
@@ -92,6 +103,10 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
             for (series, point), group in grouped.items()
         )
     )
+
+
+def _world(cell: Cell) -> tuple[int, str]:
+    return cell.seed, repr(sorted(cell.world.items()))
 
 
 def normalised(record: Record, baseline: Record) -> Record:
@@ -118,8 +133,10 @@ def _measure(records: Iterable[Record]) -> dict[str, Measured]:
 def write_table(table: Table, path: Path) -> None:
     """Write the table as CSV: one row a point, mean and standard deviation of each quantity."""
     quantities = list(table.rows[0].measured)
-    settings = list(dict.fromkeys(name for row in table.rows for name in row.settings))
-    with path.open("w", newline="") as file:
+    settings = [
+        name for name in dict.fromkeys(name for row in table.rows for name in row.settings) if name != "clients"
+    ]
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         head = [f"{name}{part}" for name in quantities for part in ("", "_deviation")]
         writer.writerow(["series", "point", *settings, "clients", "seeds", *head])
