@@ -22,8 +22,9 @@ def write_vector(network: Network, coordinates: Any) -> Floats:
 
 
 def write_matrix(network: Network, coordinates: Any) -> Floats:
-    """Return Q W Q^T for matrices (..., q, q)."""
+    """Return Q W Q^T for matrices (..., q, q), symmetric to the last bit."""
     values = np.asarray(coordinates)
+    values = (values + np.swapaxes(values, -1, -2)) / 2
     share = network.share.astype(values.dtype)
     place = network.copy_of
     return np.asarray(values[..., place[:, np.newaxis], place] * (share[:, np.newaxis] * share))

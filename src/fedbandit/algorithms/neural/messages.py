@@ -107,7 +107,7 @@ class WrittenOut:
 
     def __getitem__(self, which: Any) -> WrittenOut:
         """Return some rows (the first axis), still not written out."""
-        rows = [None if part is None else part[which] for part in self.parts]
+        rows = [None if part is None else np.asarray(part)[which] for part in self.parts]
         kept = np.empty(len(self))[which].shape
         parts = type(self.parts)(*rows) if hasattr(self.parts, "_fields") else tuple(rows)
         return WrittenOut(parts, self._write, (*kept, *self.shape[1:]))
@@ -167,7 +167,7 @@ class FullWording:
         latest = np.asarray(rows)
         gram = np.swapaxes(latest, -1, -2) @ latest
         whole = gram if base is None else gram + np.asarray(base)
-        return subspace.write_matrix(self.network, whole.astype(latest.dtype))
+        return subspace.write_matrix(self.network, whole).astype(latest.dtype)
 
     def _write_inverse(self, inverse: Any) -> Floats:
         return subspace.write_inverse(self.network, self.ridge, inverse)

@@ -94,5 +94,5 @@ def _in_order(shares: list[tuple[Ints, Share]]) -> tuple[list[Gram], Any, Any, A
 
 def _row(share: Share, place: int) -> Share:
     row = slice(place, place + 1)
-    gram = Gram(*(None if part is None else part[row] for part in share.gram))
-    return Share(gram, share.moment[row], share.weights[row], jnp.asarray(share.ratio)[row], share.inverse[row])
+    gram = Gram(*(None if part is None else np.asarray(part)[row] for part in share.gram))
+    return Share(gram, *(np.asarray(each)[row] for each in share[1:]))
