@@ -28,9 +28,9 @@ def test_rewards_are_the_function_of_one_unit_direction(name):
     square = fb.environment("square")
     other = next(square.turns(3000, 0, 3000)).outcomes.mean.ravel()  # the same seed: 10 (a.x)^2 of the same contexts
     np.testing.assert_allclose(mean, FUNCTIONS[name](np.sqrt(other / 10)), atol=1e-12)
-    gram = np.linalg.lstsq(
-        np.stack([np.outer(x, x).ravel() for x in contexts]), other / 10, rcond=None
-    )[0].reshape(10, 10)
+    gram = np.linalg.lstsq(np.stack([np.outer(x, x).ravel() for x in contexts]), other / 10, rcond=None)[0].reshape(
+        10, 10
+    )
     assert np.linalg.eigvalsh((gram + gram.T) / 2)[-1] == pytest.approx(1.0)
 
 

@@ -20,7 +20,12 @@ CASES = [
 
 @pytest.mark.parametrize(
     ("make", "width", "parameters"),
-    [(symmetric_network, 20, 2540), (symmetric_network, 50, 6350), (normal_network, 20, 1301), (normal_network, 50, 3251)],
+    [
+        (symmetric_network, 20, 2540),
+        (symmetric_network, 50, 6350),
+        (normal_network, 20, 1301),
+        (normal_network, 50, 3251),
+    ],
 )
 def test_shuttle_has_the_number_of_parameters_that_the_paper_gives(make, width, parameters):
     assert make(inputs=63, width=width, depth=1, seed=0).parameters == parameters
@@ -63,7 +68,7 @@ def test_the_initial_weights_cannot_be_written_to():
 
 
 def test_an_odd_width_has_no_two_halves():
-    with pytest.raises(InvalidInput, match="width must be even .* not 5: give 6"):
+    with pytest.raises(InvalidInput, match=r"width must be even .* not 5: give 6"):
         symmetric_network(inputs=3, width=5, depth=1, seed=0)
 
 

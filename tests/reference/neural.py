@@ -262,7 +262,7 @@ def fn_ucb(
             v_last, t_last = w_sync + ridge * identity, t
             w_new, b_new = [np.zeros(shape) for _ in range(clients)], [np.zeros(p) for _ in range(clients)]
             communicated = True
-        for turn in now[:-1]:
+        for _ in now[:-1]:
             ledger.messages_by_turn.append(ledger.messages_by_turn[-1] if ledger.messages_by_turn else 0)
             ledger.scalars_by_turn.append(ledger.scalars_by_turn[-1] if ledger.scalars_by_turn else 0)
         ledger.end_turn()

@@ -11,9 +11,9 @@ Algorithms 1 and 2. With phi(x) = g(x; theta_0) / sqrt(m) a client chooses the a
                                                           (section 3.4; `fn-ucb-less`)
 
 After a round in which (t - t_last) log(det(V-bar) / det(ridge I + W_sync)) > sync_threshold for some client, the
-determinants being those of the diagonals (appendix E), every client trains its network on its own observations and sends
-W_new, B_new, theta_i, alpha_i and V_i^-1; the server sums the first two, averages the weights, takes the least alpha
-and broadcasts. Before the first communication f = 0 and V_j^-1 = I / ridge.
+determinants being those of the diagonals (appendix E), every client trains its network on its own observations and
+sends W_new, B_new, theta_i, alpha_i and V_i^-1; the server sums the first two, averages the weights, takes the least
+alpha and broadcasts. Before the first communication f = 0 and V_j^-1 = I / ridge.
 
 The ratio of section 3.3 is taken over the K arms of the round and kept until the next communication (appendix F).
 With `diagonal`, the first term of UCB^a is moved to [0, 1] over the K arms (footnote 4).
@@ -72,10 +72,10 @@ class FNUCBLess(
 ):
     """FN-UCB (Less Comm.), section 3.4: one averaged inverse is broadcast.
 
-    >>> FNUCBLess(weight="rampant")
+    >>> FNUCBLess(sync_threshold=-1)
     Traceback (most recent call last):
     ...
-    fedbandit.core.errors.InvalidInput: weight must be theory, ramp:ROUNDS or a number from 0 to 1, not 'rampant': write weight=ramp:700
+    fedbandit.core.errors.InvalidInput: sync_threshold must be at least 0, not -1: give a number in that range
     """
 
 

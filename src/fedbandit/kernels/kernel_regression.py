@@ -1,8 +1,8 @@
 """Kernel ridge regression that grows by one observation at a time: the factor L of K + ridge I, row by row.
 
 With k = (k(x, x_1), ..., k(x, x_n)) and z = L^-1 k, the prediction is z . a with a = L^-1 y, and the variance is
-k(x, x) - z . z. An observation adds the row (z, sqrt(k(x, x) + ridge - z . z)) to L: nothing is ever inverted. The rows of
-L lie one after the other without gaps.
+k(x, x) - z . z. An observation adds the row (z, sqrt(k(x, x) + ridge - z . z)) to L: nothing is ever inverted. The
+rows of L lie one after the other without gaps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Fully connected ReLU networks, frozen where they start: theta_0, how it is laid out, and where its gradients live.
 
 The network of FN-UCB's appendix B has no biases: f_1 = W_1 x, f_l = W_l ReLU(f_l-1), f = sqrt(m) f_L. It begins
-block-symmetric, W_l = (W 0; 0 W) with entries from N(0, 4/m) and W_L = (w, -w) from N(0, 2/m), so that f(x; theta_0) = 0
-on contexts whose halves are equal: a context x is shown to it as (x, x) / sqrt(2), and p_0 = m (2d + m (depth - 1) + 1).
+block-symmetric, W_l = (W 0; 0 W) with entries from N(0, 4/m) and W_L = (w, -w) from N(0, 2/m), so that f(x; theta_0)
+is 0 on contexts whose halves are equal: a context x is shown to it as (x, x) / sqrt(2), and p_0 is
+m (2d + m (depth - 1) + 1).
 
 There, and only there, both halves of every layer carry the same numbers up to a sign. Every entry of the gradient
 of a hidden layer occurs four times (two halves in, two halves out, the sign of w), every entry of the last layer twice:
@@ -90,9 +91,7 @@ def symmetric_network(inputs: int, width: int, depth: int, seed: int) -> Network
     rng = stream(seed, "network")
     half = width // 2
     sizes = [inputs] + [half] * depth
-    blocks = [
-        rng.standard_normal((sizes[layer + 1], sizes[layer])) * math.sqrt(4 / width) for layer in range(depth)
-    ]
+    blocks = [rng.standard_normal((sizes[layer + 1], sizes[layer])) * math.sqrt(4 / width) for layer in range(depth)]
     last = rng.standard_normal((1, half)) * math.sqrt(2 / width)
     matrices = [np.kron(np.eye(2), block) for block in blocks] + [np.hstack([last, -last])]
     layers = [Layer(block, None, copies=4) for block in blocks] + [Layer(last, None, copies=2)]
@@ -123,9 +122,7 @@ def _assembled(
     output_scale: float,
     layers: list[Layer],
 ) -> Network:
-    pieces = [
-        piece for layer in range(len(matrices)) for piece in (matrices[layer], *biases[layer : layer + 1])
-    ]
+    pieces = [piece for layer in range(len(matrices)) for piece in (matrices[layer], *biases[layer : layer + 1])]
     places = [_places(matrices[layer].shape, each) for layer, each in enumerate(layers)]
     copy_of, share = [], []
     offset = 0

@@ -1,7 +1,8 @@
 """Gradients and their matrices written out in all p_0 coordinates, and read back into those of their subspace.
 
 With Q the p_0 x q matrix of orthonormal columns for which every gradient is Q u: vectors are Q u, sums of u u^T are
-Q W Q^T, and (ridge I + Q W Q^T)^-1 = Q (ridge I + W)^-1 Q^T + (I - Q Q^T) / ridge. Diagonals repeat one value at each copy.
+Q W Q^T, and (ridge I + Q W Q^T)^-1 = Q (ridge I + W)^-1 Q^T + (I - Q Q^T) / ridge. Diagonals repeat one value at each
+copy.
 """
 
 from __future__ import annotations

@@ -132,7 +132,9 @@ def test_a_client_that_acts_between_upload_and_download_loses_nothing(threshold,
         bag += [part for envelope in answers for part in envelope.split()]
     state = clients.state
     shares = sum(np.asarray(share.moment)[0] for _, share in server.state.shares)
-    travelling = sum(np.asarray(each.message.moment)[0] for each in bag if hasattr(each.message, "weights") and each.is_upload)
+    travelling = sum(
+        np.asarray(each.message.moment)[0] for each in bag if hasattr(each.message, "weights") and each.is_upload
+    )
     known = np.asarray(server.state.moment)[0] + shares
     unsent = np.broadcast_to(np.asarray(state.learnt.moment), (CLIENTS, network.coordinates)).sum(axis=0)
     total = subspace.write_vector(network, known + unsent) + travelling

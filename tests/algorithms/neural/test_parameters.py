@@ -91,7 +91,9 @@ def test_a_device_that_is_not_there_is_named():
 @pytest.mark.parametrize("name", NEURAL)
 def test_a_run_that_would_not_fit_says_so_before_it_starts(name):
     world = fb.environment("cosine", clients=2, dimension=1000)
-    with pytest.raises(fb.InvalidInput, match=r"width=20000 needs about .* GiB for the matrices of 2 clients .* diagonal"):
+    with pytest.raises(
+        fb.InvalidInput, match=r"width=20000 needs about .* GiB for the matrices of 2 clients .* diagonal"
+    ):
         fb.run(name, world, turns=2, width=20000)
 
 
@@ -99,7 +101,9 @@ def test_a_run_that_would_not_fit_says_so_before_it_starts(name):
 def test_training_that_diverges_says_so():
     world = fb.environment("cosine", clients=1)
     parameters = {"regulariser": "decay", "train_rate": 1e6, "weight": 1.0}
-    with pytest.raises(fb.InvalidInput, match="predictions of client 0 in round 2 are not finite, because its training"):
+    with pytest.raises(
+        fb.InvalidInput, match="predictions of client 0 in round 2 are not finite, because its training"
+    ):
         fb.run("fn-ucb-less", world, turns=5, **parameters)
 
 

@@ -69,13 +69,17 @@ def test_how_observations_are_laid_out_does_not_matter(chunks, columns):
             laid_out = jnp.asarray(contexts.reshape(*shape, 3).transpose(0, 2, 1))
             pull = REGULARISERS["anchor"](network, 0.2, 0.01, jnp.asarray(9.0), jnp.asarray(9.0))
             theta = jnp.asarray(network.initial)
-            results.append(descend(network, pull, 5, theta, laid_out, jnp.asarray(rewards.reshape(shape)), jnp.asarray(9)))
+            results.append(
+                descend(network, pull, 5, theta, laid_out, jnp.asarray(rewards.reshape(shape)), jnp.asarray(9))
+            )
         np.testing.assert_allclose(results[0], results[1], atol=1e-12)
 
 
 def test_the_rate_of_theorem_1_takes_over_when_the_plain_one_is_too_large():
     network = symmetric_network(3, 6, 1, seed=2)
-    few, many = (REGULARISERS["anchor"](network, 0.1, 0.01, jnp.asarray(float(n)), jnp.asarray(float(n))) for n in (1, 1000))
+    few, many = (
+        REGULARISERS["anchor"](network, 0.1, 0.01, jnp.asarray(float(n)), jnp.asarray(float(n))) for n in (1, 1000)
+    )
     assert float(few.rate) == pytest.approx(0.01)
     assert float(many.rate) == pytest.approx(1 / (6 * (0.1 + 1000)))
 

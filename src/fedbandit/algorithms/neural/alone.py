@@ -37,8 +37,9 @@ class AloneClients(TurnByTurn):
         """Return the arm of each client."""
         directions = draws if self.draws else np.ones(features.shape[:2])
         if directions.shape != features.shape[:2]:
-            raise InvalidIncast(
-                f"{features.shape[1]} arms on offer, but arms={self.draws} when the algorithm was built: give that number"
+            raise InvalidInput(
+                f"{features.shape[1]} arms on offer, but arms={self.draws} when the algorithm was built: "
+                "give that number"
             )
         clients, cast = len(state.turns), self.rounds.device.cast
         with self.rounds.active():

@@ -51,9 +51,7 @@ class Exchange:
     def contribution(self, gram: Gram, moment: Array, weights: Array, ratio: Any, inverse: Array) -> Upload:
         """Return what clients upload."""
         word = self.wording
-        upload: Upload = word.contribution(
-            word.gram(gram), word.moment(moment), weights, ratio, word.inverse(inverse)
-        )
+        upload: Upload = word.contribution(word.gram(gram), word.moment(moment), weights, ratio, word.inverse(inverse))
         return upload
 
     def consensus(self, whole: Whole, moment: Array, weights: Array, ratio: Any, inverses: Array, version: int) -> Any:

@@ -117,7 +117,7 @@ class WrittenOut:
         """Return the first row as the whole, for a message that has one payload; the parts keep their axes."""
         return WrittenOut(self.parts, lambda *parts: self._write(*parts)[0], self.shape[1:], self.beside)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:  # noqa: ARG002
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         """Write the array out."""
         whole = self._write(*self.parts)
         return whole if dtype is None else whole.astype(dtype)

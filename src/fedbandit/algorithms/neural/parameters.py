@@ -47,7 +47,9 @@ class NeuralAlgorithm(Algorithm):
     regulariser: str = parameter(
         "anchor", "train towards the initial weights (equation 1), or with weight decay", choices=("anchor", "decay")
     )
-    network_seed: int = parameter(0, "seed of the initial weights, which all clients share", symbol="theta_0", at_least=0)
+    network_seed: int = parameter(
+        0, "seed of the initial weights, which all clients share", symbol="theta_0", at_least=0
+    )
     precision: str = parameter("float32", "precision of all computations", choices=("float32", "float64"))
     device: str = parameter("cpu", "where to compute", choices=("cpu", "cuda"))
 

@@ -64,10 +64,6 @@ def weight_of(value: str | float) -> Weight:
 
     >>> weight_of("ramp:700"), weight_of(0.0)
     (Ramp(rounds=700), Constant(value=0.0))
-    >>> weight_of("ramp")
-    Traceback (most recent call last):
-    ...
-    fedbandit.core.errors.InvalidInput: weight must be theory, ramp:ROUNDS or a number from 0 to 1, not 'ramp': write weight=ramp:700
     """
     if not isinstance(value, str):
         return Constant(float(value))

@@ -1,8 +1,8 @@
 """What the server has summed up, and what follows from it for the pooled matrix; in full or by diagonals.
 
-In full, a client's W_new is kept as the rows phi of its observations, and the server tells beside W_sync which rows came
-last: a client that had the version before brings its inverse up to date by one update of their number. A client that
-missed a version, or has its download from a network (where only W_sync travels), computes the inverse afresh.
+In full, a client's W_new is kept as the rows phi of its observations, and the server tells beside W_sync which rows
+came last: a client that had the version before brings its inverse up to date by one update of their number. A client
+that missed a version, or has its download from a network (where only W_sync travels), computes the inverse afresh.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ with the features of the latest observations apart; from them the inverse is com
 
 `Diagonal` keeps the diagonal of sum phi phi^T, one value for all copies of a coordinate: sums alone, exact at any time.
 
-A state that all clients share has a first axis of length 1; matrices of features u are taken in the coordinates of their
-subspace (`fedbandit.kernels.network`), in which norms and products are those of the full gradients.
+A state that all clients share has a first axis of length 1. Features u are taken in the coordinates of their subspace
+(`fedbandit.kernels.network`), in which norms and products are those of the full gradients.
 """
 
 from __future__ import annotations

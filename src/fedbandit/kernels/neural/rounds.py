@@ -65,9 +65,7 @@ class Rounds:
         """Make the network and compile (at the first call of each) what a round needs."""
         self.plan = plan
         self.device = Device(plan.device, plan.precision)
-        self.network: Network = NETWORKS[plan.initialisation](
-            plan.inputs, plan.width, plan.depth, plan.network_seed
-        )
+        self.network: Network = NETWORKS[plan.initialisation](plan.inputs, plan.width, plan.depth, plan.network_seed)
         kind: Any = Diagonal if plan.diagonal else Full
         self.matrices: Full | Diagonal = kind(self.network, plan.ridge)
         sums: Any = DiagonalGrams if plan.diagonal else FullGrams
@@ -160,7 +158,7 @@ class Rounds:
     def _observe_together(
         self, past: Past, matrix: Array, new: Learnt, synced: Array, *seen_now: Array
     ) -> tuple[Past, Array, Learnt, Array, Array, Array]:
-        """Observe, and return besides what is new since the last upload, and how much the determinant grew (line 11)."""
+        """Observe; return besides what is new since the last upload, and how much the determinant grew (line 11)."""
         past, matrix, seen = self._observe(past, matrix, *seen_now)
         more = seen_now[2][:, None] * seen
         new = Learnt(new.pooled_moment + more, new.moment + more, new.diagonal + squares(self.copies, seen))
