@@ -41,6 +41,7 @@ def plain(label: str, algorithm: str, **parameters: Any) -> Series:
 
 
 def against_lone(clients: tuple[int, ...], **parameters: Any) -> tuple[Series, ...]:
+    """Return FN-UCB and the networks of lone clients, in both settings."""
     lone = {name: value for name, value in parameters.items() if name != "nu_pooled"}
     return tuple(
         series
@@ -62,6 +63,7 @@ BASELINES = (
 
 
 def curves(title: str, name: str, **shown: Any) -> OverTime:
+    """Return the paper's kind of figure: mean regret per client over rounds, with standard errors."""
     return OverTime(title=title, name=name, per_client=True, by_round=True, **shown)
 
 
@@ -152,6 +154,7 @@ Experiment(
 
 
 def thresholds(setting: str, values: tuple[float, ...], **parameters: Any) -> Series:
+    """Return FN-UCB with each threshold of communication."""
     points = tuple(
         Point({**SETTINGS[setting], **parameters, "sync_threshold": value}, label=f"D={value:g}") for value in values
     )
