@@ -88,7 +88,7 @@ def test_costs_between_two_points_are_interpolated_on_a_logarithmic_scale():
 
 
 def test_points_that_another_beats_in_both_are_left_out():
-    wasteful = costs((10, 5), (900, 6), (1000, 1))
+    wasteful = costs((10, 5), (900, 3), (50, 2), (1000, 1))
     assert CHEAPER.judge(table(cheap=wasteful, dear=costs((20, 5), (2000, 1)))).answer == "holds"
 
 
