@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.row import Row, in_a_process, peak_gibibytes
 
-CLASSIFICATION = {"ridge": 10, "nu_pooled": 0.1, "nu_local": 0.01}
-PRACTICAL = {"initialisation": "normal", "scale_features": False, "regulariser": "decay"}
+CLASSIFICATION: dict[str, Any] = {"ridge": 10, "nu_pooled": 0.1, "nu_local": 0.01}
+PRACTICAL: dict[str, Any] = {"initialisation": "normal", "scale_features": False, "regulariser": "decay"}
 
 WHOLE_RUN = """
 import time
@@ -18,7 +20,7 @@ print(time.perf_counter() - began)
 """
 
 
-def _run(*, cosine: bool = False, rounds: int = 5000, clients: int = 2, **parameters: object) -> str:
+def _run(*, cosine: bool = False, rounds: int = 5000, clients: int = 2, **parameters: Any) -> str:
     return WHOLE_RUN.format(cosine=cosine, rounds=rounds, clients=clients, parameters=parameters)
 
 

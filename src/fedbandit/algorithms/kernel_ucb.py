@@ -72,7 +72,7 @@ class KernelClients(TurnByTurn):
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; nothing is sent."""
         for place, client in enumerate(who.tolist()):
-            count = state.rows.count[client]
+            count = state.rows.observed[client]
             if count >= self.algorithm.observations:
                 continue
             if count == state.rows.past.shape[1]:

@@ -65,7 +65,7 @@ class Cosine(Nonlinear, id="cosine", title="rewards cos(3 a.x), alike for all cl
 
     def reward(self, along: Floats) -> Floats:
         """Return cos(3 a.x)."""
-        return np.cos(3.0 * along)
+        return np.asarray(np.cos(3.0 * along))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Square(Nonlinear, id="square", title="rewards 10 (a.x)^2, alike for all cl
 
     def reward(self, along: Floats) -> Floats:
         """Return 10 (a.x)^2."""
-        return 10.0 * along**2
+        return np.asarray(10.0 * along**2)
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -23,7 +23,7 @@ class KernelRows(NamedTuple):
     past: Floats  # (clients, capacity, d)
     whitened: Floats  # (clients, capacity): a
     factor: Floats  # (clients, capacity (capacity + 1) / 2): L, packed
-    count: Ints  # (clients,)
+    observed: Ints  # (clients,)
 
 
 def empty_rows(clients: int, capacity: int, dimension: int) -> KernelRows:
@@ -50,7 +50,7 @@ def grown(rows: KernelRows) -> KernelRows:
     larger = empty_rows(clients, 2 * capacity, dimension)
     for old, new in zip(rows[:3], larger[:3], strict=True):
         new[:, : old.shape[1]] = old
-    larger.count[:] = rows.count
+    larger.observed[:] = rows.observed
     return larger
 
 
@@ -86,7 +86,7 @@ def whiten(factor: Floats, near: Floats) -> None:
 @compiled
 def choose(rows: KernelRows, client: int, arms: Floats, length: float, width: float, directions: Floats) -> int:
     """Return argmax mean + width * deviation * direction; a direction is 1, or a normal for a sample."""
-    count = rows.count[client]
+    count = rows.observed[client]
     z = similarities(rows.past[client], count, arms, length)
     whiten(rows.factor[client], z)
     scores = np.empty(arms.shape[0])
@@ -102,7 +102,7 @@ def choose(rows: KernelRows, client: int, arms: Floats, length: float, width: fl
 @compiled
 def observe(rows: KernelRows, client: int, arm: Floats, reward: float, length: float, ridge: float) -> None:
     """Add an observation; there must be room for it."""
-    count = rows.count[client]
+    count = rows.observed[client]
     z = similarities(rows.past[client], count, arm.reshape(1, -1), length)
     whiten(rows.factor[client], z)
     start = count * (count + 1) // 2
@@ -115,4 +115,4 @@ def observe(rows: KernelRows, client: int, arm: Floats, reward: float, length: f
     rows.factor[client, start + count] = corner
     rows.whitened[client, count] = left / corner
     rows.past[client, count] = arm
-    rows.count[client] += 1
+    rows.observed[client] += 1

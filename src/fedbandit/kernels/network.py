@@ -91,7 +91,9 @@ def symmetric_network(inputs: int, width: int, depth: int, seed: int) -> Network
     rng = stream(seed, "network")
     half = width // 2
     sizes = [inputs] + [half] * depth
-    blocks = [rng.standard_normal((sizes[layer + 1], sizes[layer])) * math.sqrt(4 / width) for layer in range(depth)]
+    blocks: list[Floats] = [
+        rng.standard_normal((sizes[layer + 1], sizes[layer])) * math.sqrt(4 / width) for layer in range(depth)
+    ]
     last = rng.standard_normal((1, half)) * math.sqrt(2 / width)
     matrices = [np.kron(np.eye(2), block) for block in blocks] + [np.hstack([last, -last])]
     layers = [Layer(block, None, copies=4) for block in blocks] + [Layer(last, None, copies=2)]
@@ -107,8 +109,8 @@ def normal_network(inputs: int, width: int, depth: int, seed: int) -> Network:
     """
     rng = stream(seed, "network")
     sizes = [inputs] + [width] * depth + [1]
-    matrices = [rng.standard_normal((sizes[layer + 1], sizes[layer])) for layer in range(depth + 1)]
-    biases = [rng.standard_normal(size) for size in sizes[1:]]
+    matrices: list[Floats] = [rng.standard_normal((sizes[layer + 1], sizes[layer])) for layer in range(depth + 1)]
+    biases: list[Floats] = [rng.standard_normal(size) for size in sizes[1:]]
     layers = [Layer(matrix, bias, copies=1) for matrix, bias in zip(matrices, biases, strict=True)]
     return _assembled(inputs, width, matrices, biases, 1, 1.0, layers)
 

@@ -30,7 +30,7 @@ def squared_lengths(contexts: Floats) -> Floats:
     >>> squared_lengths(np.array([[0.5, 0.0], [3.0, 4.0]]))
     array([ 1., 25.])
     """
-    return np.maximum(1.0, (contexts**2).sum(axis=1))
+    return np.asarray(np.maximum(1.0, (contexts**2).sum(axis=1)))
 
 
 LOADS: dict[str, Callable[[Floats], Floats]] = {"lengths": squared_lengths, "count": lambda rows: np.ones(len(rows))}
@@ -147,5 +147,5 @@ class Learner:
     def _make_room(self, own: Own, last: int) -> None:
         chunks, columns = own.past.rewards.shape[1:]
         if chunks * columns <= last < self.train_until:
-            twice = [jnp.concatenate([each, jnp.zeros_like(each)], axis=1) for each in own.past[:2]]
-            own.past = Past(*twice, own.past.features)
+            contexts, rewards = (jnp.concatenate([each, jnp.zeros_like(each)], axis=1) for each in own.past[:2])
+            own.past = Past(contexts, rewards, own.past.features)

@@ -191,7 +191,9 @@ class TogetherClients(TurnByTurn):
         state.learnt = Learnt(moment, *state.learnt[1:])
         state.synced_diagonal = share_row(state.synced_diagonal, to, news.gram.diagonal, clients)
         state.thetas = share_row(state.thetas, to, news.weights, clients)
-        state.sent = share_row(state.sent, to, news.inverses, clients)
+        # Before the first download one inverse stands for however many there are.
+        sent = jnp.broadcast_to(state.sent, (len(state.sent), *news.inverses.shape[1:]))
+        state.sent = share_row(sent, to, news.inverses, clients)
         state.alpha[to] = news.ratio
         state.heard[to] = True
         state.since[to] = 0

@@ -77,7 +77,8 @@ def descend(
             return [one + more for one, more in zip(total, of_chunk(place, layers), strict=True)]
 
         chunks = (count + size - 1) // size
-        return jax.lax.fori_loop(0, chunks, add, [jnp.zeros_like(each) for each in layers])
+        found: list[Array] = jax.lax.fori_loop(0, chunks, add, [jnp.zeros_like(each) for each in layers])
+        return found
 
     def step(_: Any, layers: list[Array]) -> list[Array]:
         return [

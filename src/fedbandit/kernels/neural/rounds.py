@@ -67,7 +67,7 @@ class Rounds:
         self.device = Device(plan.device, plan.precision)
         self.network: Network = NETWORKS[plan.initialisation](plan.inputs, plan.width, plan.depth, plan.network_seed)
         kind: Any = Diagonal if plan.diagonal else Full
-        self.matrices: Full | Diagonal = kind(self.network, plan.ridge)
+        self.matrices = kind(self.network, plan.ridge)
         sums: Any = DiagonalGrams if plan.diagonal else FullGrams
         self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device.dtype)
         self.rescale = _unit_range if plan.diagonal else _as_it_is
