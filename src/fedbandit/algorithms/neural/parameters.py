@@ -51,7 +51,9 @@ class NeuralAlgorithm(Algorithm):
         0, "seed of the initial weights, which all clients share", symbol="theta_0", at_least=0
     )
     precision: str = parameter("float32", "precision of all computations", choices=("float32", "float64"))
-    device: str = parameter("cpu", "where to compute", choices=("cpu", "cuda"))
+    device: str = parameter(
+        "auto", "where to compute: auto takes a GPU where JAX finds one", choices=("auto", "cpu", "cuda")
+    )
 
     def learner(self, inputs: int, nu_pooled: float = 0.0) -> Learner:
         """Return what a client does with contexts of `inputs` numbers; equal parameters share what is compiled."""

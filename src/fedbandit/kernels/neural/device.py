@@ -25,17 +25,17 @@ class Device:
         """Find the device."""
         try:
             with _one_thread():
-                self._device = jax.devices(name)[0]
+                self._device = jax.devices(None if name == "auto" else name)[0]
         except RuntimeError:
             raise InvalidInput(
                 f"device={name}, but JAX finds no such device here: install 'jax[cuda13]' on a machine with an NVIDIA "
                 "GPU, or set device=cpu"
             ) from None
-        self.name = name
+        self.name = "cpu" if self._device.platform == "cpu" else "cuda"
         self.dtype: Any = np.dtype(precision)
-        self.chunk = CHUNKS[name]
+        self.chunk = CHUNKS[self.name]
         # One client after the other keeps a processor's caches warm; a GPU wants all of them at once.
-        self.over_clients: Any = _one_by_one if name == "cpu" else jax.vmap
+        self.over_clients: Any = _one_by_one if self.name == "cpu" else jax.vmap
 
     @contextmanager
     def active(self) -> Iterator[None]:
