@@ -68,10 +68,10 @@ class TogetherServer:
         grams, moments, thetas, ratios, inverses = _in_order(state.shares)
         state.shares = []
         state.whole = self.exchange.grams.merge(state.whole, grams)
-        state.moment = self.rounds.add_up(state.moment, moments)
         state.version += 1
-        average = self.rounds.average_thetas if self.exchange.all_inverses else self.rounds.average
-        weights, sent = average(thetas, inverses)
+        state.moment, weights, sent = self.rounds.gather(
+            state.moment, moments, thetas, inverses, averages=not self.exchange.all_inverses
+        )
         message: Download = self.exchange.consensus(
             state.whole, state.moment, weights, plain(ratios).min(), sent, state.version
         )

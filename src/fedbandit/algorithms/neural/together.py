@@ -95,8 +95,7 @@ class TogetherClients(TurnByTurn):
                 rows_of(state.learnt.pooled_moment, who, clients),
                 rows_of(self._predicting(state), who, clients),
                 rows_of(state.sent, who, clients),
-                cast(state.heard[who]),
-                cast(alpha),
+                cast(np.column_stack([state.heard[who], alpha])),
             )
             return self.learner.checked(choice, state.own, who)
 
