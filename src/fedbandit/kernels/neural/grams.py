@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from fedbandit.core.arrays import Ints
+from fedbandit.kernels.neural.device import Device
 from fedbandit.kernels.neural.matrices import Full
 from fedbandit.kernels.neural.sums import Sums, doubly, total
 from fedbandit.kernels.neural.tangent_features import Array
@@ -53,10 +54,10 @@ class Synced:
 class DiagonalGrams:
     """Diagonals alone: sums of squares, which need nothing beside them."""
 
-    def __init__(self, matrices: Any, dtype: Any) -> None:
+    def __init__(self, matrices: Any, device: Device) -> None:
         """Take the matrices whose sums these are."""
-        self.size, self.dtype = matrices.size, dtype
-        self._merge = jax.jit(lambda whole, parts: whole + jnp.concatenate(parts).sum(axis=0, keepdims=True))
+        self.size, self.dtype = matrices.size, device.dtype
+        self._merge = device.compiled(lambda whole, parts: whole + jnp.concatenate(parts).sum(axis=0, keepdims=True))
 
     def nothing(self) -> Whole:
         """Return the server's sums over nothing."""
@@ -87,12 +88,12 @@ class DiagonalGrams:
 class FullGrams:
     """Whole matrices: sums, and the rows that were added last."""
 
-    def __init__(self, matrices: Full, dtype: Any) -> None:
+    def __init__(self, matrices: Full, device: Device) -> None:
         """Take the matrices whose sums these are."""
-        self.size, self.dtype = matrices.size, dtype
-        self._absorb = jax.jit(lambda inverse, rows: matrices.absorb_rows(inverse[0], rows)[None])
-        self._inverted = jax.jit(lambda gram: matrices.invert(gram[0])[None].astype(dtype))
-        self._merge = jax.jit(self._merged)
+        self.size, self.dtype = matrices.size, device.dtype
+        self._absorb = device.compiled(lambda inverse, rows: matrices.absorb_rows(inverse[0], rows)[None])
+        self._inverted = device.compiled(lambda gram: matrices.invert(gram[0])[None].astype(device.dtype))
+        self._merge = device.compiled(self._merged)
 
     def nothing(self) -> Whole:
         """Return the server's sums over nothing."""

@@ -72,20 +72,21 @@ class Rounds:
         kind: Any = Diagonal if plan.diagonal else Full
         self.matrices = kind(self.network, plan.ridge)
         sums: Any = DiagonalGrams if plan.diagonal else FullGrams
-        self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device.dtype)
+        self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device)
         self.rescale = _unit_range if plan.diagonal else _as_it_is
         self.scale = 1.0 / math.sqrt(plan.width) if plan.scale_features else 1.0
         self.copies = self.network.copies
-        self.choose_together = jax.jit(self._choose_together)
-        self.choose_alone = jax.jit(self._choose_alone)
-        self.observe = jax.jit(self._observe, donate_argnums=0)
-        self.observe_together = jax.jit(self._observe_together, donate_argnums=0)
-        self.train = jax.jit(self._train)
-        self.ratios = jax.jit(self._ratios)
-        self.absorb = jax.jit(self.matrices.absorb)
-        self.inverse = jax.jit(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
-        self._refreshed = jax.jit(self._refresh, donate_argnums=(0, 1))
-        self.gather = jax.jit(self._gather, static_argnames="averages")
+        compiled = self.device.compiled
+        self.choose_together = compiled(self._choose_together)
+        self.choose_alone = compiled(self._choose_alone)
+        self.observe = compiled(self._observe, donate_argnums=0)
+        self.observe_together = compiled(self._observe_together, donate_argnums=0)
+        self.train = compiled(self._train)
+        self.ratios = compiled(self._ratios)
+        self.absorb = compiled(self.matrices.absorb)
+        self.inverse = compiled(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
+        self._refreshed = compiled(self._refresh, donate_argnums=(0, 1))
+        self.gather = compiled(self._gather, static_argnames="averages")
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which arrays are made and functions called."""
