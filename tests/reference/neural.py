@@ -102,7 +102,8 @@ def train(network, theta, theta_0, history, *, ridge, train_steps, train_rate, r
             rate = min(train_rate, 1 / (network.width * (ridge + load)))
             theta = theta - rate * (fit + network.width * ridge * (theta - theta_0))
         else:
-            theta = theta - train_rate * (2 / n * fit + ridge / n * theta)
+            rate = min(train_rate, n / (2 * network.width * load))
+            theta = theta - rate * (2 / n * fit + ridge / n * theta)
     return theta
 
 

@@ -84,13 +84,14 @@ def test_the_rate_of_theorem_1_takes_over_when_the_plain_one_is_too_large():
     assert float(many.rate) == pytest.approx(1 / (6 * (0.1 + 1000)))
 
 
-def test_training_lowers_the_loss_on_long_contexts():
+@pytest.mark.parametrize("regulariser", ["anchor", "decay"])
+def test_training_lowers_the_loss_on_long_contexts(regulariser):
     with jax.enable_x64(True):
         network = symmetric_network(10, 20, 1, seed=0)
         contexts, rewards, columns, paid = history(count=500, chunks=2, columns=256, inputs=10)
         load = jnp.asarray((contexts**2).sum())
-        pull = REGULARISERS["anchor"](network, 0.1, 0.01, jnp.asarray(500.0), load)
-        measured = loss(network, 0.1, "anchor", contexts, rewards)
+        pull = REGULARISERS[regulariser](network, 0.1, 0.01, jnp.asarray(500.0), load)
+        measured = loss(network, 0.1, regulariser, contexts, rewards)
         theta = jnp.asarray(network.initial)
         trained = descend(network, pull, 30, theta, columns, paid, jnp.asarray(500))
         assert float(measured(trained)) < float(measured(theta))

@@ -8,12 +8,15 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 import jax.numpy as jnp  # noqa: E402
 
+import fedbandit as fb  # noqa: E402
 from fedbandit.algorithms.neural.learner import Learner  # noqa: E402
 from fedbandit.core.turns import Observations  # noqa: E402
+from fedbandit.engines.in_process import simulate  # noqa: E402
 from fedbandit.kernels import subspace  # noqa: E402
 from fedbandit.kernels.network import symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.matrices import Diagonal, Full, growth, squares  # noqa: E402
 from fedbandit.kernels.neural.rounds import Plan, rounds_of  # noqa: E402
+from samples.worlds import recorded  # noqa: E402
 
 PLAN = Plan(
     inputs=10, width=20, depth=1, initialisation="symmetric", network_seed=0, scale_features=True, ridge=0.1,
@@ -55,6 +58,22 @@ def test_five_thousand_updates_stay_with_the_exact_inverse(precision, initialisa
         found, right = (((latest @ each) * latest).sum(axis=1) for each in (matrix[client], exact))
         assert np.abs(found / right - 1).max() < 100 * tolerance
         assert (matrix[client] == matrix[client].T).all()
+
+
+def test_five_thousand_updates_of_the_pooled_matrix_stay_with_its_exact_inverse(tmp_path):
+    """Five clients and a thousand rounds, each of which adds the features of all of them to one inverse."""
+    rng = np.random.default_rng(0)
+    arms = rng.standard_normal((5000, 3, 4))
+    arms /= np.linalg.norm(arms, axis=-1, keepdims=True)
+    world = recorded(tmp_path, {"client": np.arange(5000) % 5, "arms": arms, "reward": rng.random((5000, 3))})
+    trace, wire = simulate(fb.algorithm("fn-ucb-less", width=10, train_steps=0), world, 5000)
+    exact = rounds_of(wire.clients.side.rounds.plan._replace(precision="float64"))
+    with exact.active():
+        features = np.asarray(exact.features(jnp.asarray(arms[np.arange(5000), trace.choice])))
+    right = np.linalg.inv(0.1 * np.eye(features.shape[1]) + features.T @ features)
+    found = np.asarray(wire.clients.state.synced.matrix[0], dtype=np.float64)
+    assert trace.rounds == 1000
+    assert np.abs(found - right).max() < 1e-5 * np.abs(right).max()
 
 
 def test_diagonals_are_the_sums_of_squares():

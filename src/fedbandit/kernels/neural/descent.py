@@ -3,7 +3,8 @@
     anchor   half the sum of squares + (m ridge / 2) |theta - theta_0|^2, with steps of min(rate, 1 / (m (ridge + n))):
              theorem 1's rate, above which the descent diverges. The theorem is about contexts of length 1; the
              gradients of longer ones are longer, and n is the sum of max(1, |x|^2) over the observations
-    decay    mean of squares with the weight decay ridge / n of the authors' code, with steps of `rate`
+    decay    mean of squares with the weight decay ridge / n of the authors' code, with steps of `rate`; at most of
+             1 / (2 m), the same bound for a mean of squares, and by the mean of max(1, |x|^2) less on longer contexts
 
 Observations lie in chunks of columns, and the descent runs over as many chunks as hold observations: no step costs
 more than the observations that there are, and nothing is compiled again as they grow.
@@ -35,10 +36,11 @@ def anchor(network: Network, ridge: float, rate: float, count: Array, load: Arra
     return Pull(jnp.minimum(rate, most), jnp.ones_like(most), jnp.full_like(most, network.width * ridge), 1.0)
 
 
-def decay(network: Network, ridge: float, rate: float, count: Array, load: Array) -> Pull:  # noqa: ARG001
+def decay(network: Network, ridge: float, rate: float, count: Array, load: Array) -> Pull:
     """Return the steps of mean squares with weight decay, for a number of observations (a float)."""
     count = jnp.maximum(count, 1)
-    return Pull(jnp.full_like(count, rate), 2.0 / count, ridge / count, 0.0)
+    most = count / (2 * network.width * jnp.maximum(load, 1))
+    return Pull(jnp.minimum(rate, most), 2.0 / count, ridge / count, 0.0)
 
 
 REGULARISERS = {"anchor": anchor, "decay": decay}
