@@ -135,6 +135,8 @@ class Rounds:
             return jnp.sqrt(jnp.maximum(self.matrices.lengths(inverse, rows), 0))
 
         def of_client(inverses: Array, rows: Array) -> Array:
+            if len(inverses) == 1:
+                return of_one(inverses[0], rows)
             return jax.lax.map(lambda inverse: of_one(inverse, rows), inverses).mean(axis=0)
 
         return of_client(sent[0], seen) if len(sent) == 1 else jax.vmap(of_client)(sent, seen)
