@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,14 +50,17 @@ class TogetherClients(TurnByTurn):
     cadence = Cadence.ROUND
     draws = 0
 
-    def __init__(self, learner: Learner, exchange: Exchange, weight: Weight, threshold: float, averages: bool) -> None:
-        """Take how to learn, exchange and weigh, D, and whether predictions use averaged weights or a client's own."""
+    def __init__(
+        self, learner: Learner, exchange: Exchange, weight: Weight, threshold: float, predicting: str, training: str
+    ) -> None:
+        """Take how to learn, exchange and weigh, D, and with whose weights to predict, and to train on from."""
         self.learner = learner
         self.rounds = learner.rounds
         self.exchange = exchange
         self.weight = weight
         self.threshold = threshold
-        self._predicting = _averaged if averages else _own
+        self._predicting = WEIGHTS[predicting]
+        self._training = WEIGHTS[training]
 
     def start(self, clients: int) -> CohortState:
         """Return a cohort that has seen nothing."""
@@ -153,7 +156,7 @@ class TogetherClients(TurnByTurn):
 
     def _contribution(self, state: CohortState, who: Ints) -> Upload:
         own, clients = state.own, len(state.alpha)
-        self.learner.train(own, who)
+        self.learner.train(own, who, rows_of(self._training(state), who, clients))
         matrix = rows_of(own.matrix, who, clients)
         if self.weight.needs_ratio and state.offers is not None:
             ratio = plain(self.rounds.ratios(matrix, state.offers[who]))
@@ -200,9 +203,7 @@ class TogetherClients(TurnByTurn):
         state.version[to] = news.version
 
 
-def _averaged(state: CohortState) -> Any:
-    return state.thetas
-
-
-def _own(state: CohortState) -> Any:
-    return state.own.thetas
+WEIGHTS: dict[str, Callable[[CohortState], Any]] = {
+    "average": lambda state: state.thetas,
+    "own": lambda state: state.own.thetas,
+}

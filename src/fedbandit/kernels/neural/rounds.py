@@ -179,15 +179,19 @@ class Rounds:
         sums, inverses = jax.lax.map(of_one, (rows,) if base is None else (base, rows))
         return sums, jnp.zeros_like(rows), inverses
 
-    def _train(self, thetas: Array, contexts: Array, rewards: Array, counts: Array, loads: Array) -> Array:
-        """Return each client's theta after training on what it has seen (line 14)."""
+    def _train(
+        self, thetas: Array, begin: Array, contexts: Array, rewards: Array, counts: Array, loads: Array
+    ) -> Array:
+        """Return each client's theta after training on what it has seen, from where it begins (line 14)."""
         pull = REGULARISERS[self.plan.regulariser]
 
         def of_one(theta: Array, columns: Array, paid: Array, count: Array, load: Array) -> Array:
             steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count.astype(theta.dtype), load)
             return descend(self.network, steps, self.plan.train_steps, theta, columns, paid, count)
 
-        trained: Array = self.device.over_clients(of_one)(thetas, contexts, rewards, counts, loads)
+        trained: Array = self.device.over_clients(of_one)(
+            jnp.broadcast_to(begin, thetas.shape), contexts, rewards, counts, loads
+        )
         return jnp.where((counts > 0)[:, None], trained, thetas)
 
     def _ratios(self, matrix: Array, arms: Array) -> Array:
