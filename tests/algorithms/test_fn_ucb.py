@@ -80,6 +80,8 @@ def test_every_threshold_equals_the_transcription(tmp_path, threshold, name, dia
         {"aggregate": False, "weight": 1.0},
         {"aggregate": False, "sync_threshold": 2.0},
         {"warm_start": False, "weight": 0.5},
+        {"train_from": "average", "weight": 0.5, "train_until": 10},
+        {"train_from": "average", "weight": 0.5, "sync_threshold": 2.0},
         {"train_until": 7, "weight": 0.5},
         {"train_until": 0, "weight": 0.5},
         {"train_steps": 0, "weight": 0.5},

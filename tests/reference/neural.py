@@ -148,6 +148,7 @@ def fn_ucb(
     rate_bound="lengths",
     train_until=2000,
     warm_start=True,
+    train_from="own",
     initialisation="symmetric",
     scale_features=True,
     regulariser="anchor",
@@ -230,12 +231,13 @@ def fn_ucb(
         if calls:
             communications += 1
             ratios, inverses = [], []
+            begin = own if train_from == "own" else [theta_sync] * clients
             for i in range(clients):
                 # Line 14; the networks are trained no more after round train_until.
                 if t <= train_until:
                     own[i] = train(
                         network,
-                        own[i] if warm_start else theta_0,
+                        begin[i] if warm_start else theta_0,
                         theta_0,
                         history[i],
                         ridge=ridge,

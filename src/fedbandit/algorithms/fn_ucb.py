@@ -45,6 +45,11 @@ class TogetherAlgorithm(NeuralAlgorithm):
         "ramp:700", "of the network's bound: theory, ramp:ROUNDS, or a constant", symbol="alpha", at_least=0, at_most=1
     )
     aggregate: bool = parameter(True, "predict with the average of all clients' networks, not with one's own")
+    train_from: str = parameter(
+        "own",
+        "where a warm start begins: at one's own last weights, or at the latest average",
+        choices=("own", "average"),
+    )
 
     def __post_init__(self) -> None:
         """Check that the weight can be read."""
@@ -59,7 +64,10 @@ class TogetherAlgorithm(NeuralAlgorithm):
         from fedbandit.algorithms.neural.together import TogetherClients
 
         exchange = Exchange(learner.rounds, self.all_inverses)
-        clients = TogetherClients(learner, exchange, weight_of(self.weight), self.sync_threshold, self.aggregate)
+        predicting = "average" if self.aggregate else "own"
+        clients = TogetherClients(
+            learner, exchange, weight_of(self.weight), self.sync_threshold, predicting, self.train_from
+        )
         return Federation(clients, TogetherServer(exchange))
 
 

@@ -1,8 +1,10 @@
 """The experiments of "Federated Neural Bandits" (Dai et al. 2023).
 
-Every experiment runs in two settings: `paper`, the algorithm as it is published, and `practical`, with the initial
+Every experiment runs in three settings: `paper`, the algorithm as it is published; `practical`, with the initial
 weights, features and regulariser of the authors' code (but with theta_0 frozen and networks averaged, which that code
-does not do). Published numbers are the authors' result files, 3 seeds, mean and standard error at t = 5000.
+does not do); and `synchronised`, which besides trains on from the latest average, in 30 steps for each client. That is
+the part of the authors' shared network that can be had without sharing data: there all clients train one network, each
+30 steps a round. Published numbers are the authors' result files, 3 seeds, mean and standard error at t = 5000.
 """
 
 from __future__ import annotations
@@ -14,24 +16,36 @@ from fedbandit.experiments.experiment import Experiment, Point, Quick, Series
 from fedbandit.experiments.figures import Against, OverTime
 
 ROUNDS = 5000
-SETTINGS: dict[str, dict[str, Any]] = {
-    "paper": {},
-    "practical": {"initialisation": "normal", "scale_features": False, "regulariser": "decay"},
-}
+PRACTICAL: dict[str, Any] = {"initialisation": "normal", "scale_features": False, "regulariser": "decay"}
+LONE: dict[str, dict[str, Any]] = {"paper": {}, "practical": PRACTICAL}  # a lone client has nobody to synchronise with
+SETTINGS = {"paper": "paper", "practical": "practical", "synchronised": "practical"}  # and the lone clients of each
+STEPS = 30
 WIDTHS = (1, 0.1, 0.01)
 QUICK = Quick(seeds=1, rounds=150)
 
 
+def parameters_of(setting: str, clients: int) -> dict[str, Any]:
+    """Return what a setting means for so many clients.
+
+    >>> parameters_of("paper", clients=2), parameters_of("synchronised", clients=2)["train_steps"]
+    ({}, 60)
+    """
+    if setting == "synchronised":
+        return {**PRACTICAL, "train_from": "average", "train_steps": STEPS * clients}
+    return LONE[setting]
+
+
 def together(setting: str, clients: tuple[int, ...], name: str = "FN-UCB", **parameters: Any) -> Series:
     """Return FN-UCB (Less Comm.) with each number of clients."""
-    chosen = {**SETTINGS[setting], **parameters}
-    points = tuple(Point(chosen, {"clients": each}, f"N={each}") for each in clients)
+    points = tuple(
+        Point({**parameters_of(setting, each), **parameters}, {"clients": each}, f"N={each}") for each in clients
+    )
     return Series(f"{name} ({setting})", "fn-ucb-less", points)
 
 
 def alone(label: str, algorithm: str, setting: str, **parameters: Any) -> Series:
     """Return a lone client's algorithm with the same network."""
-    return Series(f"{label} ({setting})", algorithm, (Point({**SETTINGS[setting], **parameters}, {"clients": 1}),))
+    return Series(f"{label} ({setting})", algorithm, (Point({**LONE[setting], **parameters}, {"clients": 1}),))
 
 
 def plain(label: str, algorithm: str, **parameters: Any) -> Series:
@@ -41,16 +55,15 @@ def plain(label: str, algorithm: str, **parameters: Any) -> Series:
 
 
 def against_lone(clients: tuple[int, ...], **parameters: Any) -> tuple[Series, ...]:
-    """Return FN-UCB and the networks of lone clients, in both settings."""
+    """Return FN-UCB and the networks of lone clients, in all settings."""
     lone = {name: value for name, value in parameters.items() if name != "nu_pooled"}
-    return tuple(
-        series
-        for setting in SETTINGS
-        for series in (
-            together(setting, clients, **parameters),
-            alone("NeuralUCB", "neural-ucb", setting, **lone),
-            alone("NeuralTS", "neural-ts", setting, **lone),
-        )
+    return (
+        *(together(setting, clients, **parameters) for setting in SETTINGS),
+        *(
+            alone(label, algorithm, setting, **lone)
+            for setting in LONE
+            for label, algorithm in (("NeuralUCB", "neural-ucb"), ("NeuralTS", "neural-ts"))
+        ),
     )
 
 
@@ -67,18 +80,25 @@ def curves(title: str, name: str, **shown: Any) -> OverTime:
     return OverTime(title=title, name=name, per_client=True, by_round=True, **shown)
 
 
+def shown_of(setting: str) -> tuple[str, ...]:
+    """Return the series of a setting's figure: FN-UCB, and the lone networks to compare it with."""
+    return (f"FN-UCB ({setting})", f"NeuralUCB ({SETTINGS[setting]})", f"NeuralTS ({SETTINGS[setting]})")
+
+
 def claims_of(figure: str) -> tuple[Monotone | Ordered, ...]:
     """Return what the paper says of a world: more clients help, and two are better than one alone."""
-    both = tuple(f"FN-UCB ({setting})" for setting in SETTINGS)
-    falls = Monotone(f"Regret per client falls with the number of clients ({figure})", both, along="clients",
-                     per_client=True)  # fmt: skip
+    falls = tuple(
+        Monotone(f"Regret per client falls with the number of clients, {setting} setting ({figure})",
+                 (f"FN-UCB ({setting})",), along="clients", per_client=True)
+        for setting in SETTINGS
+    )  # fmt: skip
     beats = tuple(
         Ordered(f"Two clients have less regret than {lone} alone, {setting} setting ({figure})",
-                (f"FN-UCB ({setting})", f"{lone} ({setting})"), per_client=True, points=("N=2",))
+                (f"FN-UCB ({setting})", f"{lone} ({SETTINGS[setting]})"), per_client=True, points=("N=2",))
         for setting in SETTINGS
         for lone in ("NeuralUCB", "NeuralTS")
     )  # fmt: skip
-    return (falls, *beats)
+    return (*falls, *beats)
 
 
 for _world, _figure, _published in (
@@ -98,8 +118,7 @@ for _world, _figure, _published in (
         series=(*against_lone((1, 2, 5, 10)), *BASELINES),
         figures=(
             *(curves(f"{setting} setting ({_figure})", f"{_world}-{setting}",
-                      series=(f"FN-UCB ({setting})", f"NeuralUCB ({setting})", f"NeuralTS ({setting})"))
-              for setting in SETTINGS),
+                      series=shown_of(setting)) for setting in SETTINGS),
             curves("Against linear and kernel bandits (figure 4)", f"{_world}-baselines",
                     labels=("", "N=1", "N=2", "ν=0.1")),
             Against(x="clients", per_client=True, title="Final regret against the number of clients (figure 6)",
@@ -112,7 +131,12 @@ for _world, _figure, _published in (
 
 
 def _ablation(label: str, setting: str, **parameters: Any) -> Series:
-    return Series(f"{label} ({setting})", "fn-ucb-less", (Point({**SETTINGS[setting], **parameters}),))
+    return Series(f"{label} ({setting})", "fn-ucb-less", (Point({**parameters_of(setting, 2), **parameters}),))
+
+
+def _without_averaging(setting: str) -> Series:
+    on_its_own = {"train_from": "own"} if setting == "synchronised" else {}  # nobody has an average to begin at
+    return _ablation("without averaging", setting, aggregate=False, **on_its_own)
 
 
 Experiment(
@@ -129,7 +153,7 @@ Experiment(
             _ablation("FN-UCB", setting),
             _ablation("without UCB^b", setting, weight=0),
             _ablation("without UCB^a", setting, weight=1),
-            _ablation("without averaging", setting, aggregate=False),
+            _without_averaging(setting),
         )
     ),
     figures=tuple(
@@ -156,16 +180,18 @@ Experiment(
 def thresholds(setting: str, values: tuple[float, ...], **parameters: Any) -> Series:
     """Return FN-UCB with each threshold of communication."""
     points = tuple(
-        Point({**SETTINGS[setting], **parameters, "sync_threshold": value}, label=f"D={value:g}") for value in values
+        Point({**parameters_of(setting, 2), **parameters, "sync_threshold": value}, label=f"D={value:g}")
+        for value in values
     )
     return Series(f"FN-UCB ({setting})", "fn-ucb-less", points)
 
 
-BOTH = tuple(f"FN-UCB ({setting})" for setting in SETTINGS)
+ALL = tuple(f"FN-UCB ({setting})" for setting in SETTINGS)
 THRESHOLD_CLAIMS = (
-    Monotone("A larger D means fewer rounds of communication", BOTH, along="sync_threshold", y="rounds"),
-    Monotone("More frequent communication lowers regret", BOTH, along="sync_threshold", falls=False),
-)
+    Monotone("A larger D means fewer rounds of communication", ALL, along="sync_threshold", y="rounds"),
+    *(Monotone(f"More frequent communication lowers regret, {setting} setting", (f"FN-UCB ({setting})",),
+               along="sync_threshold", falls=False) for setting in SETTINGS),
+)  # fmt: skip
 
 Experiment(
     id="fn-ucb/threshold",
@@ -193,7 +219,7 @@ Experiment(
     rounds=ROUNDS,
     seeds=3,
     series=tuple(
-        Series(f"{label} ({setting})", algorithm, (Point(SETTINGS[setting]),))
+        Series(f"{label} ({setting})", algorithm, (Point(parameters_of(setting, 2)),))
         for setting in SETTINGS
         for label, algorithm in (("FN-UCB", "fn-ucb"), ("FN-UCB (Less Comm.)", "fn-ucb-less"))
     ),

@@ -16,6 +16,7 @@ from fedbandit.experiments.fn_ucb import (
     against_lone,
     claims_of,
     curves,
+    shown_of,
     thresholds,
     together,
 )
@@ -36,8 +37,7 @@ for _world, _figure, _published in (
         series=(*against_lone((1, 2, 5), **CLASSIFICATION), *BASELINES),
         figures=(
             *(curves(f"{setting} setting ({_figure})", f"{_world}-{setting}",
-                      series=(f"FN-UCB ({setting})", f"NeuralUCB ({setting})", f"NeuralTS ({setting})"))
-              for setting in SETTINGS),
+                      series=shown_of(setting)) for setting in SETTINGS),
             curves("Against linear and kernel bandits (figure 4)", f"{_world}-baselines",
                     labels=("", "N=1", "N=2", "ν=0.1")),
         ),
@@ -63,8 +63,7 @@ Experiment(
     ),
     figures=(
         *(curves(f"m = 50, diagonal, {setting} setting (figure 2c)", f"diagonal-{setting}",
-                  series=(f"FN-UCB ({setting})", f"NeuralUCB ({setting})", f"NeuralTS ({setting})"))
-          for setting in SETTINGS),
+                  series=shown_of(setting)) for setting in SETTINGS),
         *(curves(f"m = 20, {setting} setting (figure 5)", f"diagonal-narrow-{setting}",
                   series=(f"m=20, diagonal ({setting})", f"m=20, full ({setting})"))
           for setting in SETTINGS),

@@ -104,8 +104,11 @@ class Learner:
         own.past = own.past._replace(features=latest)
         own.used[:] = 0
 
-    def train(self, own: Own, who: Ints) -> None:
-        """Train the networks of those clients of `who` that are still to be trained."""
+    def train(self, own: Own, who: Ints, begin: Any = None) -> None:
+        """Train the networks of those clients of `who` that are still to be trained.
+
+        A warm start is from `begin`, weights of each client or one row for all, or from the client's own last weights.
+        """
         turns = own.turns[who]
         counts = np.where(turns <= self.train_until, turns, 0)
         if not counts.any():
@@ -113,10 +116,11 @@ class Learner:
         clients = len(own.turns)
         thetas = rows_of(own.thetas, who, clients)
         if not self.warm_start:
-            thetas = jnp.where((counts > 0)[:, None], self.rounds.device.put(self.initial), thetas)
+            begin = self.rounds.device.put(self.initial)[None]
+        begin = thetas if begin is None else begin
         history = [rows_of(each, who, clients) for each in own.past[:2]]
         sizes = self.rounds.device.cast([counts, own.load[who]])
-        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, *history, sizes), clients)
+        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, begin, *history, sizes), clients)
 
     def checked(self, choice: Any, own: Own, who: Ints) -> Ints:
         """Return the arms of clients, or say that there are none to choose by."""

@@ -87,6 +87,7 @@ class Rounds:
         self.inverse = compiled(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
         self._refreshed = compiled(self._refresh, donate_argnums=(0, 1))
         self.gather = compiled(self._gather, static_argnames="averages")
+        self.catch_up = compiled(lambda pooled, rows: self.matrices.absorb_rows(pooled[0], rows)[None])
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which arrays are made and functions called."""
@@ -104,8 +105,11 @@ class Rounds:
         thetas: Array,
         sent: Array,  # (n or 1, number, ...): the inverses that were broadcast, or their average
         standing: Array,  # (n, 2): whether anything was communicated yet, and alpha
-    ) -> Array:
-        """Return argmax (1 - alpha) UCB^a + alpha UCB^b (algorithm 1, lines 4 to 7)."""
+        arrived: Array | None,  # rows that V-bar lacks, where all clients share one
+    ) -> tuple[Array, Array | None]:
+        """Return argmax (1 - alpha) UCB^a + alpha UCB^b (algorithm 1, lines 4 to 7), and V-bar with what arrived."""
+        if arrived is not None:
+            pooled = self.matrices.absorb_rows(pooled[0], arrived)[None]
         seen = self.features(arms)
         towards = self.matrices.towards(pooled, seen)
         bonus = jnp.sqrt(jnp.maximum((towards * seen).sum(axis=-1), 0))
@@ -116,7 +120,8 @@ class Rounds:
         local_bound = heard * predict(self.network, thetas, arms) + self._spread(
             self.plan.nu_local, self._lengths(sent, seen)
         )
-        return first_best((1 - weight) * pooled_bound + weight * local_bound)
+        choice = first_best((1 - weight) * pooled_bound + weight * local_bound)
+        return choice, None if arrived is None else pooled
 
     def _choose_alone(self, arms: Array, matrix: Array, thetas: Array, heard: Array, towards_bound: Array) -> Array:
         """Return argmax f + nu sigma z; z is 1 for the upper bound, a normal for a Thompson sample (n, K)."""
@@ -182,8 +187,11 @@ class Rounds:
         sums, inverses = jax.lax.map(of_one, (rows,) if base is None else (base, rows))
         return sums, jnp.zeros_like(rows), inverses
 
-    def _train(self, thetas: Array, contexts: Array, rewards: Array, sizes: Array) -> Array:
-        """Return each client's theta after training on what it has seen (line 14); `sizes` are n and its load."""
+    def _train(self, thetas: Array, begin: Array, contexts: Array, rewards: Array, sizes: Array) -> Array:
+        """Return each client's theta after training on what it has seen, from where it begins (line 14).
+
+        `sizes` are the number of observations and their load.
+        """
         counts, loads = sizes
         pull = REGULARISERS[self.plan.regulariser]
 
@@ -191,15 +199,17 @@ class Rounds:
             steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count, load)
             return descend(self.network, steps, self.plan.train_steps, theta, columns, paid, count.astype(int))
 
-        trained: Array = self.device.over_clients(of_one)(thetas, contexts, rewards, counts, loads)
+        trained: Array = self.device.over_clients(of_one)(
+            jnp.broadcast_to(begin, thetas.shape), contexts, rewards, counts, loads
+        )
         return jnp.where((counts > 0)[:, None], trained, thetas)
 
     def _gather(
-        self, moment: Array, moments: Array, thetas: Array, inverses: Array, *, averages: bool
-    ) -> tuple[Array, Array, Array]:
-        """Return B_sync, the average network, and the inverses to broadcast: their average, or all (algorithm 2)."""
+        self, moment: Array, moments: Array, thetas: Array, inverses: Array, grams: tuple[Any, ...], *, averages: bool
+    ) -> tuple[tuple[Any, ...], Array, Array, Array]:
+        """Return W_sync (algorithm 2), B_sync, the average network, and the average of the inverses or all of them."""
         total = moment + moments.sum(axis=0, keepdims=True)
-        return total, _mean(thetas), (_mean(inverses) if averages else inverses)[None]
+        return self.grams.added(*grams), total, _mean(thetas), (_mean(inverses) if averages else inverses)[None]
 
     def _ratios(self, matrix: Array, arms: Array) -> Array:
         """Return the smallest over the largest uncertainty among each client's latest arms (section 3.3)."""
