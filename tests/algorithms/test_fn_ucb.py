@@ -58,16 +58,22 @@ def test_both_forms_equal_the_transcription(tmp_path, name, diagonal, initialisa
     compare(tmp_path, world, name, diagonal=diagonal, initialisation=initialisation, weight="ramp:20")
 
 
-@pytest.mark.parametrize("weight", ["theory", "ramp:10", 0.0, 1.0, 0.3])
+@pytest.mark.parametrize("weight", ["theory", 0.0, 1.0, 0.3])
 @pytest.mark.parametrize("diagonal", [False, True])
 def test_every_weight_equals_the_transcription(tmp_path, weight, diagonal):
     world = reference.nonlinear_rounds(**{**COSINE, "seed": 1})
     compare(tmp_path, world, weight=weight, diagonal=diagonal)
 
 
-@pytest.mark.parametrize("threshold", [0.5, 20.0, np.inf])
-@pytest.mark.parametrize("name", ["fn-ucb", "fn-ucb-less"])
-@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize(
+    ("threshold", "name", "diagonal"),
+    [
+        *((0.5, name, diagonal) for name in ("fn-ucb", "fn-ucb-less") for diagonal in (False, True)),
+        (20.0, "fn-ucb", True),
+        (20.0, "fn-ucb-less", False),
+        (np.inf, "fn-ucb-less", False),
+    ],
+)
 def test_every_threshold_equals_the_transcription(tmp_path, threshold, name, diagonal):
     world = reference.nonlinear_rounds(**{**COSINE, "seed": 2})
     literal = compare(tmp_path, world, name, sync_threshold=threshold, weight="theory", diagonal=diagonal)
@@ -103,7 +109,7 @@ def test_every_parameter_does_what_it_says(tmp_path, changes):
     compare(tmp_path, world, **changes)
 
 
-@pytest.mark.parametrize("clients", [1, 2, 5])
+@pytest.mark.parametrize("clients", [1, 5])
 @pytest.mark.parametrize("initialisation", ["symmetric", "normal"])
 def test_classification_equals_the_transcription(tmp_path, clients, initialisation):
     world = reference.block_rounds(seed=4, rounds=15, clients=clients, arms=3, dimension=2)

@@ -90,21 +90,11 @@ def test_a_device_that_is_not_there_is_named():
 @needs_jax
 @pytest.mark.parametrize("name", NEURAL)
 def test_a_run_that_would_not_fit_says_so_before_it_starts(name):
-    world = fb.environment("cosine", clients=2, dimension=1000)
+    world = fb.environment("cosine", clients=2, dimension=20)
     with pytest.raises(
         fb.InvalidInput, match=r"width=20000 needs about .* GiB for the matrices of 2 clients .* diagonal"
     ):
         fb.run(name, world, turns=2, width=20000)
-
-
-@needs_jax
-def test_training_that_diverges_says_so():
-    world = fb.environment("cosine", clients=1)
-    parameters = {"regulariser": "decay", "train_rate": 1e6, "weight": 1.0}
-    with pytest.raises(
-        fb.InvalidInput, match="predictions of client 0 in round 2 are not finite, because its training"
-    ):
-        fb.run("fn-ucb-less", world, turns=5, **parameters)
 
 
 @needs_jax
@@ -117,5 +107,8 @@ def test_long_contexts_train_with_the_bound_on_their_lengths_and_not_without(tmp
     np.savez(tmp_path / "long.npz", client=np.zeros(100, dtype=np.int64), arms=arms, reward=reward)
     world = fb.environment("recorded", path=str(tmp_path / "long.npz"))
     assert fb.run("neural-ucb", world).turns == 100
-    with pytest.raises(fb.InvalidInput, match="training diverged"):
+    diverged = (
+        r"predictions of client 0 in round \d+ are not finite, because its training diverged .* rate_bound=lengths"
+    )
+    with pytest.raises(fb.InvalidInput, match=diverged):
         fb.run("neural-ucb", world, rate_bound="count")
