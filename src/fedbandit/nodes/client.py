@@ -28,8 +28,9 @@ class ClientNode:
         self.first = first
         self.state: Any = side.start(clients)
         self.epoch = epoch
-        self._sent = np.zeros(clients, dtype=np.int64)
-        self._received = np.zeros(clients, dtype=np.int64)
+        self.sent = np.zeros(clients, dtype=np.int64)
+        self.server_epoch = 0
+        self.received = np.zeros(clients, dtype=np.int64)
 
     def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the choice of each acting client."""
@@ -46,19 +47,24 @@ class ClientNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
+        if envelope.epoch != self.server_epoch:
+            if envelope.epoch < self.server_epoch:
+                return []
+            self.server_epoch = envelope.epoch
+            self.received[:] = 0
         to = envelope.clients - self.first if self.first else envelope.clients
-        if not raise_to(self._received, to, int(envelope.sequence)):
-            to = to[self._received[to] < envelope.sequence]
+        if not raise_to(self.received, to, int(envelope.sequence)):
+            to = to[self.received[to] < envelope.sequence]
             if not to.size:
                 return []
-            self._received[to] = envelope.sequence
+            self.received[to] = envelope.sequence
         return self._seal(self.side.receive(self.state, to, envelope.message))
 
     def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:
         sealed = []
         for each in outgoing:
-            sequence = self._sent[each.clients] + 1
-            self._sent[each.clients] = sequence
+            sequence = self.sent[each.clients] + 1
+            self.sent[each.clients] = sequence
             names = each.clients + self.first if self.first else each.clients
             sealed.append(Envelope(names, each.message, self.epoch, sequence))
         return sealed
