@@ -19,6 +19,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Download, Layout, Upload, array, header
@@ -36,9 +37,14 @@ EXPLORATIONS = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "perturbed": ker
 class Statistics(Upload, kind="linear.statistics"):
     """A client's own sums since its last upload: dV = sum x x^T, db = sum x y."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    moment: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
     observations: Ints = header()
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse sums that so many observations cannot have."""
+        for gram, moment, observations in zip(self.gram, self.moment, self.observations, strict=True):
+            bounds.check_sums(gram, moment, int(observations))
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,8 @@ class Hello(Upload, kind="linear.hello"):
 class Snapshot(Download, kind="linear.snapshot"):
     """The server's sums V_g, b_g at a version."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    moment: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
     version: int = header()
 
 

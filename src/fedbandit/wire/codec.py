@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -56,11 +57,13 @@ def encode(message: Message) -> bytes:
     return b"".join(parts)
 
 
-def decode(data: bytes, most_values: int = MOST_VALUES) -> Message:
+def decode(data: bytes, most_values: int = MOST_VALUES, known: Mapping[str, type[Message]] | None = None) -> Message:
     """Return the message that bytes stand for, or raise ProtocolError; nothing is trusted.
 
-    No field may have more than `most_values` values: few bytes can claim to be a large sparse array.
+    Only kinds that are `known` are taken in, and no field with more than `most_values` values: few bytes can claim to
+    be a large sparse array.
     """
+    known = Message.known if known is None else known
     reader = Reader(data)
     if reader.take(2) != b"FB":
         raise ProtocolError("these bytes are not a fedbandit message: they do not begin with FB")
@@ -70,7 +73,9 @@ def decode(data: bytes, most_values: int = MOST_VALUES) -> Message:
     kind = reader.take(length).decode("ascii", errors="replace")
     if kind not in Message.known:
         raise ProtocolError(f"unknown kind of message {kind!r}: is the sender's fedbandit newer?")
-    cls = Message.known[kind]
+    if kind not in known:
+        raise ProtocolError(f"messages of kind {kind!r} are not taken in here, only {', '.join(sorted(known))}")
+    cls = known[kind]
     values: dict[str, Any] = {}
     for name, layout in cls.layout().items():
         value: Any

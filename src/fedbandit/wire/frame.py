@@ -6,15 +6,15 @@
 | --- | --- | --- | --- |
 | UPLOAD | site, coordinator | the site's, of this upload | the message |
 | DOWNLOAD | coordinator, site | the coordinator's, of this download | the message |
-| ACKNOWLEDGEMENT | coordinator, site | all of the site's up to here are safe | the highest that is safe, u64 |
+| ACKNOWLEDGEMENT | coordinator, site | all of the site's up to here are safe | the highest that is safe u64, mark u64 |
 | REFUSAL | coordinator, site | this upload was refused | 1 if for good, 0 if for now, u8; the reason |
-| ASK | site, coordinator | the last download that it has | its epoch u32, settled u64, next u64 |
+| ASK | site, coordinator | the last download that it has | its epoch u32, settled u64, mark u64 |
 | VOID | site, coordinator | nothing will come under this number | |
-| CLOSE | site, coordinator | refuse this number and all above it | |
+| CLOSE | site, coordinator | refuse this number and all above it | the site's new epoch u32 |
 | CLOSED | coordinator, site | as asked | 1 if this very number was taken in before, u8 |
 
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
-newer than another if (epoch, sequence) is greater.
+newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, others bear 0.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from enum import IntEnum
 from fedbandit.core.errors import ProtocolError
 
 HEADER = struct.Struct("<BQIQ")
+LARGEST_NUMBER = 1 << 62  # so that every number fits into an array of signed ones
 
 
 class Kind(IntEnum):
@@ -42,10 +43,10 @@ class Kind(IntEnum):
 
 
 BODIES = {  # the bodies that are fixed; those of uploads, downloads and refusals are not
-    Kind.ACKNOWLEDGEMENT: struct.Struct("<Q"),
+    Kind.ACKNOWLEDGEMENT: struct.Struct("<QQ"),
     Kind.ASK: struct.Struct("<IQQ"),
     Kind.VOID: struct.Struct("<"),
-    Kind.CLOSE: struct.Struct("<"),
+    Kind.CLOSE: struct.Struct("<I"),
     Kind.CLOSED: struct.Struct("<B"),
 }
 

@@ -35,7 +35,7 @@ def encode_state(value: Any) -> bytes:
 
     >>> from fedbandit.algorithms.sync_linucb import ServerState, SyncServer
     >>> data = encode_state(SyncServer(dimension=2).start(clients=3))
-    >>> decode_state(data, ServerState).answered
+    >>> decode_state(data, ServerState).attendance.answered
     array([False, False, False])
     """
     parts = [b"FS", bytes([VERSION])]
