@@ -22,8 +22,8 @@ class Pending:
 class Decisions:
     """All decisions of a site that have not been learnt from.
 
-    A decision is named by the life of the site (a number that it gets whenever it is opened) and a count, so that no name
-    is ever given twice, even if decisions are lost or an old backup is restored. One that was given and is not
+    A decision is named by the life of the site (a number that it gets whenever it is opened) and a count, so that no
+    name is ever given twice, even if decisions are lost or an old backup is restored. One that was given and is not
     pending has been learnt from.
     """
 

@@ -4,12 +4,14 @@ Every event is written to the journal and taken in; `commit` syncs the journal a
 stays in the outbox until the coordinator has acknowledged it, and `resend` sends it as often as is asked for.
 
 A site that goes on from its journal goes on with its epoch and its numbers. But a journal may be an old backup: then
-numbers that it has not given were given before. So numbers given since the site was opened are held back until the
-coordinator has told what it has (an acknowledgement names the highest number). If it has one that the site never gave,
-or if whoever opens the site says that it was restored, the site asks the coordinator to close the old epoch at its first
-unknown number n and begins a new one. If n had been taken in before, then all that the backup held unsent was in
-it, so the site begins anew, and repeats what has happened since it was opened; the coordinator's next download brings
-back what it had learnt.
+numbers that it has not given were given before. So uploads under numbers given since the site was opened are held back
+until the coordinator has told what it has. If it has a number that the site never gave, or if whoever opens the site
+says that it was restored, the site asks the coordinator to close the old epoch at the first such number n, and goes on
+in a new epoch. If n had been taken in before, then all that the backup held unsent was in it, and the site begins
+anew, with what has happened since it was opened; the coordinator's next download brings back what it had learnt.
+
+Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
+may be given again. A backup from the time between an opening and the coordinator's word: what it held may be lost.
 """
 
 from __future__ import annotations
@@ -39,20 +41,21 @@ class DurableClient:
     ) -> None:
         """Go on from the journal, if it has anything; without a journal all is forgotten with this object.
 
-        `fresh` is a number that this site was never given before: the time in seconds will do. `restored` says that
-        the journal is, or may be, an old backup.
+        `fresh` is greater than any number that was given for this site before: the time in seconds will do. `restored`
+        says that the journal is, or may be, an old backup.
         """
         self.charter = charter
         self.number = number
         self.journal = journal
         self.snapshot_every = snapshot_every
         self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
+        self.is_closing = False
+        self._unchecked_at = 0  # the position of the record from which on that holds
+        self._restored_at = 0  # and of the one since which the journal may be an old backup
         self._since_snapshot = 0
         self.life = self._recovered()
-        opened = Opened(charter.text, number, fresh)
-        self._open(self.life, opened)
-        self._append(opened)
-        self.is_closing = restored and self.unchecked is not None
+        opened = Opened(charter.text, number, fresh, restored)
+        self._open(self.life, opened, self._append(opened))
         if journal is not None:
             journal.sync()
 
@@ -90,8 +93,10 @@ class DurableClient:
             if for_good and self.life.outbox.refuse(frame.epoch, frame.sequence, reason):
                 self._append(Heard(data))
         elif frame.kind is Kind.CLOSED:
-            if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked:
-                self._go_on(begin_anew=bool(frame.numbers[0]))
+            heir, was_taken_in, top = frame.numbers
+            if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked and heir == self._heir():
+                is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
+                self._go_on(begin_anew=bool(was_taken_in) or is_mixed)
         else:
             raise ProtocolError(f"a coordinator may not send a frame of kind {frame.name}")
 
@@ -142,6 +147,8 @@ class DurableClient:
         node = self.life.node
         first = (node.epoch, int(node.sent[0]) + 1) if self.unchecked is None else self.unchecked
         if epoch == first[0] and top >= first[1]:
+            if self.unchecked is None:
+                self._unchecked_at = self._restored_at = 0
             self.unchecked, self.is_closing = first, True
         elif epoch == first[0] and self.unchecked and mark == self.life.decisions.life and not self.is_closing:
             self.unchecked = None
@@ -163,7 +170,8 @@ class DurableClient:
     def _recovered(self, heir: int = 0, begin_anew: bool = False) -> SiteLife:
         """Return the site that the journal tells of; with an heir, as if it had begun that epoch when it was opened."""
         life = SiteLife(self.charter, self.number)
-        self.unchecked = None
+        begin_at = self._restored_at if begin_anew else self._unchecked_at
+        unknown, self.unchecked = self.unchecked, None
         if self.journal is None:
             return life
         snapshot = self.journal.snapshot()
@@ -171,20 +179,21 @@ class DurableClient:
             offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
             life.recall(decode_state(snapshot.data, SiteMemory, type(life.node.state)), offers)
         for entry in self.journal.records(snapshot.position if snapshot else 0):
-            was_checked = self.unchecked is None
             self._repeat(life, decode_state(entry.data, *EVENTS), entry.position)
-            if heir and was_checked and self.unchecked is not None:
+            if heir and entry.position == begin_at:
                 life.begin_epoch(heir, anew=begin_anew)
-        if heir and self.unchecked is None:
+        if heir and not begin_at:
             life.begin_epoch(heir, anew=begin_anew)
+        if unknown is not None:
+            life.outbox.drop(*unknown)
         return life
 
     def _repeat(self, life: SiteLife, event: Event, position: int) -> None:
         """Let happen once more what the journal tells."""
         if isinstance(event, Opened):
-            self._open(life, event)
+            self._open(life, event, position)
         elif isinstance(event, Checked):
-            self.unchecked = None
+            self.unchecked, self.is_closing = None, False
         elif isinstance(event, Chose):
             life.choose(event.features, event.draws)
             life.decisions.add(position, event.features, event.choice)
@@ -203,11 +212,14 @@ class DurableClient:
         else:
             life.outbox.refuse(frame.epoch, frame.sequence, frame.verdict[1])
 
-    def _open(self, life: SiteLife, event: Opened) -> None:
+    def _open(self, life: SiteLife, event: Opened, position: int) -> None:
         """Begin a new life; if it is not the first, numbers from now on are held back."""
         self.charter.require(event.charter, "the store")
         if event.number != self.number:
             raise InvalidInput(f"the store belongs to site {event.number}, not to {self.number}: give that number")
         if life.node.epoch and self.unchecked is None:
             self.unchecked = life.node.epoch, int(life.node.sent[0]) + 1
+            self._unchecked_at = self._restored_at = position
+        if self.unchecked is not None and event.restored:
+            self._restored_at, self.is_closing = position, True
         life.open(event.fresh)

@@ -23,7 +23,7 @@ from fedbandit.nodes.server_record import ServerRecord, What
 from fedbandit.nodes.validation import Limits, NotYet, Validation, observations_in
 from fedbandit.nodes.verdict import Outcome, Verdict
 from fedbandit.wire import decode
-from fedbandit.wire.frame import Frame, Kind, refusal, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, refusal, with_numbers
 from fedbandit.wire.state import decode_state, encode_state
 
 
@@ -87,7 +87,8 @@ class DurableServer:
         self.journal.sync()
         for (client, epoch), mark in self._touched.items():
             window = self.node.seen.look(client, epoch)
-            self.postbox.answer(with_numbers(Kind.ACKNOWLEDGEMENT, client, epoch, window.up_to, window.top, mark))
+            top = LARGEST_NUMBER if (client, epoch) in self.accounts.closed else window.top
+            self.postbox.answer(with_numbers(Kind.ACKNOWLEDGEMENT, client, epoch, window.up_to, top, mark))
         self._touched.clear()
         return self.postbox.take(self.ledger)
 
@@ -215,11 +216,14 @@ class DurableServer:
     def _close(self, frame: Frame, now: float) -> Verdict:
         client, epoch, (heir,) = frame.client, frame.epoch, frame.numbers
         seen, before = self.node.seen, self.accounts.closed.get((client, epoch))
+        if before is not None and heir < before.heir:
+            return Verdict(Outcome.REPEATED)  # an earlier life of the site asked this
         was_taken_in = seen.look(client, epoch).has(frame.sequence)
         if before is not None and before.first == frame.sequence and before.heir != heir:
             was_taken_in |= seen.look(client, before.heir).has(1)  # another life went on from the same backup
         if not was_taken_in and before != Closure(frame.sequence, heir):
             self.validation.check_epoch(client, epoch, seen)
             self._write(ServerRecord(What.FRAME, now, frame.to_bytes()))
-        self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, frame.sequence, was_taken_in))
+        top = seen.look(client, epoch).top
+        self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, frame.sequence, heir, was_taken_in, top))
         return Verdict(Outcome.ACCEPTED)

@@ -122,12 +122,10 @@ class MemoryJournal:
         up_to = self._snapshot.position if self._snapshot else 0
         return (Entry(at, self._records[at]) for at in sorted(self._kept) if at <= up_to)
 
-    def copy(self) -> MemoryJournal:
-        """Return a backup."""
-        backup = MemoryJournal(self._keep_log)
-        backup._records, backup._kept = dict(self._records), set(self._kept)
-        backup._snapshot, backup._last, backup._synced = self._snapshot, self._last, self._synced
-        return backup
+    def fill_from(self, backup: MemoryJournal) -> None:
+        """Become a copy of another journal."""
+        self._records, self._kept = dict(backup._records), set(backup._kept)
+        self._snapshot, self._last, self._synced = backup._snapshot, backup._last, backup._synced
 
     def close(self) -> None:
         """Sync."""

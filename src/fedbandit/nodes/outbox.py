@@ -59,6 +59,10 @@ class Outbox:
         self.put(Frame(Kind.VOID, frame.client, epoch, sequence))
         return True
 
+    def drop(self, epoch: int, first: int) -> None:
+        """Forget the frames of an epoch from a number on, which were never sent."""
+        self.frames = {key: data for key, data in self.frames.items() if not _is_held(key, (epoch, first))}
+
     def take_new(self, held: tuple[int, int] | None = None) -> list[bytes]:
         """Return what was put and not taken since, but for what is held back: an epoch from a number on."""
         if not self.new:

@@ -15,6 +15,7 @@ class Opened:
     charter: str
     number: int
     fresh: int  # a number that it never had before
+    restored: bool  # the journal was known to be an old backup
 
 
 @dataclass

@@ -11,10 +11,11 @@
 | ASK | site, coordinator | the last download that it has | its epoch u32, settled u64, mark u64 |
 | VOID | site, coordinator | nothing will come under this number | |
 | CLOSE | site, coordinator | refuse this number and all above it | the site's new epoch u32 |
-| CLOSED | coordinator, site | as asked | 1 if this very number was taken in before, u8 |
+| CLOSED | coordinator, site | as asked | the new epoch u32, 1 if the number was taken in before u8, the highest u64 |
 
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
-newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, others bear 0.
+newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, all others
+bear 0; in a closed epoch the highest number counts as safe.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ BODIES = {  # the bodies that are fixed; those of uploads, downloads and refusal
     Kind.ASK: struct.Struct("<IQQ"),
     Kind.VOID: struct.Struct("<"),
     Kind.CLOSE: struct.Struct("<I"),
-    Kind.CLOSED: struct.Struct("<B"),
+    Kind.CLOSED: struct.Struct("<IBQ"),
 }
 
 
