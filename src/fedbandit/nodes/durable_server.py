@@ -142,17 +142,13 @@ class DurableServer:
         self._since_snapshot += 1
 
     def _take_in_frame(self, frame: Frame, time: float) -> None:
-        seen, closed = self.node.seen, self.accounts.closed
+        seen = self.node.seen
         if frame.kind is Kind.UPLOAD:
             self._merge(Envelope.of(frame, decode(frame.body)), time)
         elif frame.kind is Kind.VOID:
             seen.open(frame.client, frame.epoch).admit(frame.sequence)
         elif frame.kind is Kind.CLOSE:
-            before = closed.get((frame.client, frame.epoch))
-            if before is not None and before.first == frame.sequence:  # what the earlier heir had, this one has
-                closed[frame.client, before.heir] = Closure(1, frame.numbers[0])
-            if before is None or before.first >= frame.sequence:
-                closed[frame.client, frame.epoch] = Closure(frame.sequence, frame.numbers[0])
+            self.accounts.close(frame.client, frame.epoch, frame.sequence, *frame.numbers)
         else:
             epoch, settled, _ = frame.numbers
             seen.open(frame.client, epoch).settle(settled)
@@ -218,12 +214,14 @@ class DurableServer:
         seen, before = self.node.seen, self.accounts.closed.get((client, epoch))
         if before is not None and heir < before.heir:
             return Verdict(Outcome.REPEATED)  # an earlier life of the site asked this
-        was_taken_in = seen.look(client, epoch).has(frame.sequence)
-        if before is not None and before.first == frame.sequence and before.heir != heir:
-            was_taken_in |= seen.look(client, before.heir).has(1)  # another life went on from the same backup
+        window = seen.look(client, epoch)
+        was_taken_in, top = window.has(frame.sequence), window.top
+        for other in self.accounts.heirs(client, epoch, frame.sequence):
+            if other != heir:  # another life went on from the same backup
+                window = seen.look(client, other)
+                was_taken_in, top = was_taken_in or window.has(1), max(top, frame.sequence if window.top else 0)
         if not was_taken_in and before != Closure(frame.sequence, heir):
             self.validation.check_epoch(client, epoch, seen)
             self._write(ServerRecord(What.FRAME, now, frame.to_bytes()))
-        top = seen.look(client, epoch).top
         self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, frame.sequence, heir, was_taken_in, top))
         return Verdict(Outcome.ACCEPTED)
