@@ -8,6 +8,9 @@
 True
 """
 
+# The folders first: a folder that is imported later would take the name of its registry.
+from fedbandit import algorithms as _algorithms
+from fedbandit import environments as _environments
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
@@ -18,6 +21,8 @@ from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named as algorithm
 from fedbandit.results.run import environment_named as environment
 from fedbandit.results.run import run
+
+del _algorithms, _environments
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,5 @@
 """The official files have the counts that are known of them (needs FEDBANDIT_DATA)."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -185,10 +184,8 @@ def test_adult(official: Path) -> None:
     assert data.missing == ()
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("movielens-1m", 5), ("covertype", 10)])
-def test_large_sets_load_fast_and_are_kept(name: str, seconds: float, official: Path, nowhere: Path) -> None:
-    start = time.perf_counter()
+@pytest.mark.parametrize("name", ["movielens-1m", "covertype"])
+def test_large_sets_are_kept_once_read(name: str, official: Path, nowhere: Path) -> None:
     first = check(name, official)
-    assert time.perf_counter() - start < seconds
     assert [path.suffix for path in (nowhere / "parsed").iterdir()] == [".npz"]
     assert check(name, official) == first

@@ -1,17 +1,17 @@
-"""What must hold after a faulty run, whatever went wrong. Each checker is a function that returns what it found amiss."""
+"""What must hold after a faulty run, whatever went wrong. Each checker yields what it finds amiss."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-from simulation.tagged import times_counted
 
 from fedbandit.engines.fault_history import NO_VERSION
 from fedbandit.engines.faulty import FaultyRun
 from fedbandit.engines.replay import replay
 from fedbandit.wire import decode
 from fedbandit.wire.state import encode_state
+from simulation.tagged import times_counted
 
 
 def amiss(run: FaultyRun) -> list[str]:
@@ -46,9 +46,10 @@ def no_acknowledged_upload_is_lost(run: FaultyRun) -> Iterator[str]:
         if any(promise[:2] == (site, epoch) and promise[2] >= number for promise in run.history.promised):
             for body in bodies:
                 message = decode(body)
-                for turn in np.flatnonzero(times_counted(message.gram[0])) if hasattr(message, "gram") else ():
+                turns = np.flatnonzero(times_counted(message.gram[0])) if hasattr(message, "gram") else ()
+                for turn in turns:
                     if counted[turn] != 1:
-                        yield f"upload {number} of site {site} was acknowledged; its turn {turn} counts {counted[turn]:g}"
+                        yield f"upload {number} of site {site} was acknowledged; turn {turn} counts {counted[turn]:g}"
 
 
 def no_number_is_used_twice(run: FaultyRun) -> Iterator[str]:

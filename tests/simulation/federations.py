@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from simulation.tagged import tagged_setting, tagged_turns
-
 from fedbandit.engines.faulty import FaultyRun
 from fedbandit.nodes.charter import Charter
+from simulation.tagged import tagged_setting, tagged_turns
 
 TURNS, SITES = 40, 4
 FEDERATIONS = [

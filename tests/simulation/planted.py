@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from fedbandit.nodes.accounts import CoordinatorMemory
 from fedbandit.nodes.durable_client import DurableClient
@@ -18,9 +19,7 @@ from fedbandit.wire.state import encode_state
 class ClearedBeforeTheAcknowledgement(DurableClient):
     def commit(self):
         frames = super().commit()
-        self.life.outbox.frames = {
-            key: data for key, data in self.life.outbox.frames.items() if data not in frames
-        }
+        self.life.outbox.frames = {key: data for key, data in self.life.outbox.frames.items() if data not in frames}
         return frames
 
 
@@ -94,7 +93,7 @@ class NamesStartOver(DurableClient):
 class SnapshotWithout(DurableClient):
     """A site whose snapshot lacks something."""
 
-    lacks: dict
+    lacks: ClassVar[dict] = {}
 
     def save(self):
         memory = replace(self.life.memory(), **copy.deepcopy(self.lacks))
@@ -103,15 +102,15 @@ class SnapshotWithout(DurableClient):
 
 
 class OutboxNotPersisted(SnapshotWithout):
-    lacks = {"outbox": Outbox()}
+    lacks: ClassVar[dict] = {"outbox": Outbox()}
 
 
 class NumbersNotPersisted(SnapshotWithout):
-    lacks = {"sent": 0}
+    lacks: ClassVar[dict] = {"sent": 0}
 
 
 class DecisionsNotPersisted(SnapshotWithout):
-    lacks = {"pending": {}}
+    lacks: ClassVar[dict] = {"pending": {}}
 
 
 class AcknowledgedBeforeTheJournalIsSynced(DurableServer):
@@ -154,9 +153,12 @@ class SnapshotWithoutItsPosition(DurableServer):
         return frames
 
     def save(self):
-        self.journal.save(getattr(self, "at_commit", None) or encode_state(
-            CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
-        ))
+        self.journal.save(
+            getattr(self, "at_commit", None)
+            or encode_state(
+                CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
+            )
+        )
 
 
 class WindowLostInTheSnapshot(DurableServer):
@@ -225,12 +227,12 @@ class _Forgetful(Window):
 
 class ReorderedUploadsDropped(DurableServer):
     def receive(self, data, now, sender=None):
-        for key, window in self.node.seen.windows.items():
+        for window in self.node.seen.windows.values():
             window.__class__ = _Forgetful
         try:
             return super().receive(data, now, sender)
         finally:
-            for key, window in self.node.seen.windows.items():
+            for window in self.node.seen.windows.values():
                 window.__class__ = Window
 
 

@@ -1,7 +1,7 @@
 """A world in which every decision leaves a mark that can be counted: what was lost, and what was counted twice, shows.
 
-The features of turn t are three multiples of 1/16 and then a 1 in place t: whichever arm is chosen, the entry (t, t) of a
-sum of x x^T is the number of times that the turn is in it. All sums are exact, so they are compared with ==.
+The features of turn t are three multiples of 1/16 and then a 1 in place t: whichever arm is chosen, the entry (t, t) of
+a sum of x x^T is the number of times that the turn is in it. All sums are exact, so they are compared with ==.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from simulation.checkers import amiss
 from simulation.federations import faulty_run
 from simulation.planted import PLANTED
@@ -32,7 +33,7 @@ def seeds_until_caught(planted) -> int | None:
         try:
             if amiss(faulty_run(seed, planted.federation, **planted.nodes)):
                 return seed + 1
-        except Exception:  # a node that fails or never comes to rest is caught as well
+        except Exception:  # noqa: BLE001  a node that fails or never comes to rest is caught as well
             return seed + 1
     return None
 

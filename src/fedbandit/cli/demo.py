@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from fedbandit.cli.files import check_drawing
 from fedbandit.cli.screen import Bar, out
-from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.linear import Linear
 from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, run
@@ -17,7 +17,7 @@ from fedbandit.results.run import algorithm_named, run
 TURNS = 30_000
 CAST: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("alone", "local-linucb", {}),
-    ("federated", "async-linucb", {"upload_threshold": 1.2, "download_threshold": 5.0}),
+    ("federated", "async-linucb", {"upload_threshold": 1.1, "download_threshold": 1000.0}),
     ("federated", "sync-linucb", {"sync_threshold": 10.0}),
     ("pooled", "pooled-linucb", {}),
 )
@@ -27,8 +27,7 @@ def demo(
     figure: Annotated[Path, typer.Option(help="Where to draw the figure.")] = Path("fedbandit-demo.png"),
 ) -> None:
     """Show a thousand clients that learn alone, federated, and with pooled data."""
-    if not figure.absolute().parent.is_dir():
-        raise InvalidInput(f"--figure {figure}: there is no folder {figure.parent}: make it first")
+    check_drawing("--figure", figure)
     world = Linear(clients=1000, arms=25, dimension=25)
     out.print(
         f"A thousand clients take {TURNS:,} turns, about {TURNS // 1000} each. At each turn one of them chooses among "
@@ -36,7 +35,7 @@ def demo(
         "and what is lost against sending all raw data to one place (pooled)?\n"
     )
     results = []
-    with Bar("running (the first time, kernels are compiled)") as bar:
+    with Bar("running") as bar:
         for place, (_, name, parameters) in enumerate(CAST):
             bar.show(place, len(CAST))
             results.append(run(algorithm_named(name, **parameters), world, turns=TURNS))

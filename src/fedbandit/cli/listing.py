@@ -49,11 +49,14 @@ def _describe_parameters(thing: Any, paper: str) -> None:
         out.print(f"[dim]{escape(paper)}[/]")
     text = inspect.getdoc(thing) or ""
     out.print("\n" + escape(text.split(">>>")[0].strip()) + "\n")
-    table = Table("parameter", "default", "meaning", "symbol", "may be")
+    table = Table()
+    for head in ("parameter", "default", "symbol"):
+        table.add_column(head, no_wrap=True)
+    table.add_column("meaning")
     cls: type[Parameters] = thing
     for each in cls.describe():
         default = "theory" if each.default is None else str(each.default)
-        table.add_row(each.name, default, escape(each.meaning), each.symbol, each.limits)
+        table.add_row(each.name, default, each.symbol, escape(f"{each.meaning}: {each.limits}"))
     out.print(table)
 
 

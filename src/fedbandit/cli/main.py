@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,13 +44,35 @@ def _options(
     del version
 
 
+# Typer has its own copy of click in some versions, so the root of usage errors is found from a class that it shows.
+UsageError: Any = next(each for each in typer.BadParameter.mro() if each.__name__ == "UsageError")
+
+
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what goes wrong is said in one line, with exit code 2 where the input is to blame."""
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except FedbanditError as error:
-        print(f"fedbandit: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        code = _say(str(error))
+    except UsageError as error:
+        command = error.ctx.command_path if error.ctx else "fedbandit"
+        code = _say(f"{error.format_message().rstrip('.')}: see {command} --help")
     except BrokenPipeError:  # the reader of our output went away: `fedbandit list | head`
         sys.stderr.close()
         raise SystemExit(1) from None
+    except OSError as error:
+        code = _say(f"{error}: is the disk full, or not yours to write?")
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, ValueError) and not any(words in str(error) for words in TOO_LARGE):
+            raise
+        code = _say(f"this does not fit into memory ({error}): make the world smaller")
+    if code:
+        raise SystemExit(code)
+
+
+TOO_LARGE = ("Maximum allowed dimension exceeded", "array is too big")  # numpy, of arrays beyond every memory
+
+
+def _say(sentence: str) -> int:
+    print("fedbandit:", " ".join(sentence.split()), file=sys.stderr)
+    return 2

@@ -14,6 +14,8 @@ from rich.table import Table
 from fedbandit.cli.screen import Bar, out
 from fedbandit.core.errors import InvalidInput
 from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.experiments.table import Measured
+from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
 from fedbandit.results.report import known_columns, measured
 from fedbandit.results.reproduce import Reproduced
@@ -46,6 +48,23 @@ def reproduce(
     _show(found)
 
 
+def _columns(table: Numbers) -> list[str]:
+    known = known_columns(table)
+    outcomes = ["regret", "later_regret"] if "regret" in known else ["reward"]
+    return [*outcomes, "messages", "scalars"]
+
+
+def _cell(name: str, value: Measured) -> str:
+    return _short(value.mean) if name in {"messages", "scalars"} else measured(value)
+
+
+def _short(value: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M")):
+        if value >= size:
+            return f"{value / size:.3g} {letter}"
+    return f"{value:,.0f}"
+
+
 def _experiment(name: str, quick: bool, seeds: int | None) -> Experiment:
     chosen = read_experiment(Path(name)) if name.endswith(".toml") else experiments[name]
     if quick:
@@ -54,18 +73,19 @@ def _experiment(name: str, quick: bool, seeds: int | None) -> Experiment:
         if seeds < 1:
             raise InvalidInput(f"--seeds must be at least 1, not {seeds}: give the number of repetitions")
         chosen = replace(chosen, seeds=seeds)
+    chosen.check()
     return chosen
 
 
 def _show(found: Reproduced) -> None:
-    columns = known_columns(found.table)
+    columns = _columns(found.table)
     table = Table(title=escape(f"{found.experiment.id}: {found.experiment.title}"), title_justify="left")
-    table.add_column("series")
-    table.add_column("point")
+    table.add_column("series", no_wrap=True)
+    table.add_column("point", no_wrap=True)
     for name in columns:
-        table.add_column(name, justify="right")
+        table.add_column(name.replace("_", " "), justify="right")
     for row in found.table.rows:
-        table.add_row(escape(row.series), escape(row.point), *(measured(row.measured[name]) for name in columns))
+        table.add_row(escape(row.series), escape(row.point), *(_cell(name, row.measured[name]) for name in columns))
     out.print(table)
     for sentence, verdict in found.verdicts:
         colour = "green" if verdict.answer == "holds" else "yellow"

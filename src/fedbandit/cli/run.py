@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from fedbandit.cli.files import check_drawing, check_file
 from fedbandit.cli.screen import Bar, err, out
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
@@ -18,13 +19,16 @@ from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named
 from fedbandit.results.run import run as run_one
 
+SHORT = ("regret", "reward", "messages", "scalars", "seconds")  # what fits beside each other
 MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
 
 
 def run(
     algorithm: Annotated[str, typer.Argument(help="An algorithm of `fedbandit list`.")],
-    environment: Annotated[str, typer.Option(help="An environment of `fedbandit list`.")] = "linear",
-    recorded: Annotated[str, typer.Option(help="Run on the turns of this .npz file instead.")] = "",
+    environment: Annotated[
+        str | None, typer.Option(help="An environment of `fedbandit list`; default: linear.")
+    ] = None,
+    recorded: Annotated[str | None, typer.Option(help="Run on the turns of this .npz file instead.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
     world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
     turns: Annotated[int | None, typer.Option(help="How many turns; default: the environment's own length.")] = None,
@@ -78,12 +82,13 @@ def assignments(option: str, texts: list[str] | None) -> dict[str, str]:
     return pairs
 
 
-def _environment(name: str, recorded: str, values: dict[str, str]) -> Environment:
-    if recorded:
-        if values:
-            raise InvalidInput("--world has no meaning with --recorded: the file holds the whole world")
-        return environment_named("recorded", path=recorded)
-    return environment_named(name, **values)
+def _environment(name: str | None, recorded: str | None, values: dict[str, str]) -> Environment:
+    if recorded is None:
+        return environment_named(name or "linear", **values)
+    if values or name:
+        option = "--world" if values else "--environment"
+        raise InvalidInput(f"{option} has no meaning with --recorded: the file holds the whole world")
+    return environment_named("recorded", path=recorded)
 
 
 def _check_numbers(seed: int, seeds: int, jobs: int) -> None:
@@ -96,15 +101,16 @@ def _check_numbers(seed: int, seeds: int, jobs: int) -> None:
 
 
 def _check_outputs(trace: Path | None, figure: Path | None, save: Path | None, seeds: int) -> None:
+    taken: dict[Path, str] = {}
     for option, path in (("--trace", trace), ("--figure", figure), ("--save", save)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInput(f"{option} {path}: there is no folder {path.parent}: make it first")
-        if path is not None and path.is_dir():
-            raise InvalidInput(f"{option} {path} is a folder: give the name of a file")
-        if path is not None and seeds > 1 and option != "--figure":
+        if path is None:
+            continue
+        (check_drawing if option == "--figure" else check_file)(option, path)
+        if seeds > 1 and option != "--figure":
             raise InvalidInput(f"{option} takes one run, but --seeds is {seeds}: run one seed at a time")
-    if figure is not None and figure.suffix not in {".png", ".svg", ".pdf"}:
-        raise InvalidInput(f"--figure {figure} has no known ending: use .png, .svg or .pdf")
+        if path.absolute() in taken:
+            raise InvalidInput(f"{taken[path.absolute()]} and {option} are both {path}: give each a file of its own")
+        taken[path.absolute()] = option
 
 
 def _write(results: list[Result], trace: Path | None, figure: Path | None, save: Path | None) -> None:
@@ -136,17 +142,35 @@ def _means(runs: list[dict[str, Any]]) -> dict[str, float | None]:
 def _show(results: list[Result]) -> None:
     runs = [result.summary() for result in results]
     table = Table(title=f"{runs[0]['algorithm']} on {runs[0]['environment']}", title_justify="left")
-    names = ["seed", "turns", "clients", *(name for name in MEANS if runs[0][name] is not None)]
-    for name in names:
-        table.add_column(name, justify="right")
-    for each in runs:
-        table.add_row(*(_number(each[name]) for name in names))
-    if len(runs) > 1:
-        means = {**runs[0], **_means(runs), "seed": "mean"}
-        table.add_section()
-        table.add_row(*(_number(means[name]) for name in names))
+    known = [name for name in MEANS if runs[0][name] is not None]
+    if len(runs) == 1:
+        _show_one(table, runs[0], ["turns", "clients", "seed", *known])
+    else:
+        _show_many(table, runs, [name for name in SHORT if name in known])
     out.print(table)
 
 
+def _show_one(table: Table, run: dict[str, Any], names: list[str]) -> None:
+    table.show_header = False
+    table.add_column()
+    table.add_column(justify="right")
+    for name in names:
+        table.add_row(name, _number(run[name]))
+
+
+def _show_many(table: Table, runs: list[dict[str, Any]], names: list[str]) -> None:
+    for name in ("seed", *names):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in runs:
+        table.add_row(str(each["seed"]), *(_number(each[name]) for name in names))
+    table.add_section()
+    means = _means(runs)
+    table.add_row("mean", *(_number(_like(means[name], runs[0][name])) for name in names))
+
+
+def _like(mean: float | None, example: Any) -> Any:
+    return round(mean) if isinstance(example, int) and mean is not None else mean
+
+
 def _number(value: Any) -> str:
-    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"

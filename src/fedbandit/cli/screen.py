@@ -9,6 +9,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fedbandit.kernels.compiled import is_cold
+
 out = Console()
 err = Console(stderr=True)
 
@@ -16,7 +18,7 @@ PATIENCE = 1.0  # seconds before a bar appears: short work needs none
 
 
 class Bar:
-    """A progress bar that appears once work has taken a second."""
+    """A progress bar that appears on a terminal once work has taken a second."""
 
     def __init__(self, what: str) -> None:
         """Name the work."""
@@ -26,7 +28,9 @@ class Bar:
         self._progress: Progress | None = None
 
     def __enter__(self) -> Self:
-        """Begin to wait."""
+        """Begin to wait; the first time on a machine, say what takes so long."""
+        if err.is_terminal and is_cold():
+            err.print("[dim]Compiling the kernels, once for this installation: about half a minute.[/]")
         return self
 
     def __exit__(
@@ -38,6 +42,8 @@ class Bar:
 
     def show(self, done: int, total: int) -> None:
         """Say how far the work is."""
+        if not err.is_terminal:
+            return
         if self._progress is None:
             if time.monotonic() - self._began < PATIENCE:
                 return

@@ -6,6 +6,9 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import Parameters
 from fedbandit.core.registry import Registry
@@ -23,6 +26,21 @@ class Setting:
     dimension: int
     horizon: int
 
+    def __post_init__(self) -> None:
+        """Check the sizes.
+
+        >>> Setting(clients=0, arms=2, dimension=2, horizon=1)
+        Traceback (most recent call last):
+        ...
+        fedbandit.core.errors.InvalidInput: clients must be a whole number of at least 1, not 0: give how many there are
+        """
+        for name in ("clients", "arms", "dimension", "horizon"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+                raise InvalidInput(
+                    f"{name} must be a whole number of at least 1, not {value!r}: give how many there are"
+                )
+
 
 class Algorithm(Parameters):
     """The parameters of one algorithm. A subclass with an `id` is known everywhere by that name.
@@ -38,6 +56,8 @@ class Algorithm(Parameters):
     title: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     acts_in_rounds: ClassVar[bool] = False  # every client has one turn a round; the horizon counts rounds
+    shares_context: ClassVar[bool] = False  # a turn offers one context (d,) for all arms, not features (K, d)
+    duels: ClassVar[bool] = False  # a choice is a pair of arms, and who won is all that is learnt
     shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
 
     def __init_subclass__(cls, id: str = "", title: str = "", paper: str = "", **more: Any) -> None:

@@ -30,6 +30,10 @@ class Environment(Parameters):
         """Return the sizes of the world; its horizon is the natural number of turns."""
         raise TypeError(f"{type(self).__name__} does not say its sizes")
 
+    def fingerprint(self) -> str:
+        """Return what changes when the files behind the world change; nothing, if there are none."""
+        return ""
+
     @abstractmethod
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield `count` turns in blocks of at most `block`; the same seed gives the same world."""

@@ -12,7 +12,11 @@ from dataclasses import Field, dataclass, field, fields
 from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
+import numpy as np
+
 from fedbandit.core.errors import InvalidInput, unknown
+
+MOST = 2**53  # up to here every whole number has a float of its own
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ class Parameters:
         for name, value in values.items():
             if name not in known:
                 raise unknown("parameter", name, known)
-            is_text = isinstance(value, str) and not known[name].metadata["limits"].choices
-            read[name] = _read(name, kinds[name], value) if is_text else value
+            has_choices = bool(known[name].metadata["limits"].choices)
+            read[name] = value if has_choices else _from_text(name, kinds[name], value)
         return cls(**read)
 
     @classmethod
@@ -103,9 +107,7 @@ class Parameters:
                 each.default,
                 each.metadata["meaning"],
                 each.metadata["symbol"],
-                "true or false"
-                if isinstance(each.default, bool)
-                else _free_text(each) or each.metadata["limits"].sentence(),
+                _may_be(each),
             )
             for each in _declared(cls)
         ]
@@ -119,8 +121,13 @@ def _declared(cls: type) -> list[Field[Any]]:
     return [each for each in fields(cls) if "limits" in each.metadata]
 
 
-def _free_text(each: Field[Any]) -> str:
-    return "text" if isinstance(each.default, str) and not each.metadata["limits"].choices else ""
+def _may_be(each: Field[Any]) -> str:
+    limits: Limits = each.metadata["limits"]
+    if isinstance(each.default, bool):
+        return "true or false"
+    if isinstance(each.default, str) and not limits.choices:
+        return "text"
+    return limits.sentence() + (", or inf" if limits.infinite else "")
 
 
 def _plain(value: Any) -> Any:
@@ -138,38 +145,76 @@ def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
         if limits.choices and value not in limits.choices:
             raise unknown(each.name, value, limits.choices)
         return value
-    if bool in accepted and isinstance(value, bool):
-        return value
+    if bool in accepted and isinstance(value, bool | np.bool_):
+        return bool(value)
     if isinstance(value, list | tuple) or (hasattr(value, "tolist") and getattr(value, "ndim", 0) == 1):
         return _checked_list(each.name, accepted, limits, list(value))
     return _checked_number(each.name, accepted, limits, value)
 
 
 def _checked_list(name: str, accepted: tuple[Any, ...], limits: Limits, values: list[Any]) -> Any:
-    if not any(str(kind).startswith("tuple") for kind in accepted):
-        raise InvalidInput(f"{name} must be a single value, not {values!r}: give one number")
+    if not _takes_list(accepted):
+        raise InvalidInput(f"{name} must be a single value, not {_shown(values)}: give {_noun(accepted, limits)}")
     if not values:
         raise InvalidInput(f"{name} is an empty list: give one number, or one for each client")
     return tuple(_checked_number(f"{name}[{place}]", (float,), limits, value) for place, value in enumerate(values))
 
 
 def _checked_number(name: str, accepted: tuple[Any, ...], limits: Limits, value: Any) -> float | int:
+    noun = _noun(accepted, limits)
     whole = int in accepted and float not in accepted
-    noun = "a whole number" if whole else "a number"
-    if isinstance(value, bool) or not _is_number(value) or (whole and float(value) != int(value)):
-        wanted = limits.sentence() if limits.choices else noun
-        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: give {wanted}")
-    if not limits.allow(float(value)):
-        raise InvalidInput(f"{name} must be {limits.sentence()}, not {value}: give {noun} in that range")
-    return int(value) if whole else float(value)
+    number = _as_float(value) if int in accepted or float in accepted else None
+    if number is None or (whole and not number.is_integer()):
+        raise InvalidInput(f"{name} must be {noun}, not {_shown(value)}: give {noun}")
+    if math.isinf(number) and not limits.infinite:
+        raise InvalidInput(f"{name} must be finite, not {_shown(value)}: give {noun} that is {limits.sentence()}")
+    if not limits.allow(number):
+        raise InvalidInput(f"{name} must be {limits.sentence()}, not {_shown(value)}: give {noun} in that range")
+    if whole and abs(number) > MOST:
+        raise InvalidInput(f"{name} must be at most {MOST}, not {_shown(value)}: give a smaller number")
+    return int(value) if whole else number
 
 
-def _is_number(value: Any) -> bool:
+def _takes_list(accepted: tuple[Any, ...]) -> bool:
+    return any(str(kind).startswith("tuple") for kind in accepted)
+
+
+def _noun(accepted: tuple[Any, ...], limits: Limits) -> str:
+    """Name what a parameter takes, for the sentence that refuses something else."""
+    if limits.choices:
+        return limits.sentence()
+    if float in accepted:
+        return "a number"
+    return "a whole number" if int in accepted else "true or false" if bool in accepted else "text"
+
+
+def _as_float(value: Any) -> float | None:
+    """Return a number as a float, or None where it is none; text that reads as a number is still text."""
+    if isinstance(value, bool | np.bool_ | str | bytes):
+        return None
     try:
-        float(value)
+        return float(value)
+    except OverflowError:  # a whole number beyond every float
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
-        return False
-    return not isinstance(value, str)
+        return None
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line, and not a long one."""
+    text = " ".join((str if isinstance(value, np.generic) else repr)(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _from_text(name: str, kind: Any, value: Any) -> Any:
+    """Read text, and the text in a list (JSON has no infinity, so `values` writes one as text)."""
+    if isinstance(value, str):
+        return _read(name, kind, value)
+    if isinstance(value, list | tuple):
+        return [
+            _read(f"{name}[{place}]", float, one) if isinstance(one, str) else one for place, one in enumerate(value)
+        ]
+    return value
 
 
 def _read(name: str, kind: Any, text: str) -> Any:
@@ -182,7 +227,7 @@ def _read(name: str, kind: Any, text: str) -> Any:
         if word not in {"true", "false"}:
             raise InvalidInput(f"{name} must be true or false, not {text!r}: write {name}=true or {name}=false")
         return word == "true"
-    if "," in text and any(str(one).startswith("tuple") for one in accepted):
+    if "," in text and _takes_list(accepted):
         return tuple(_read(name, float, part) for part in text.split(","))
     if int in accepted and float not in accepted:
         try:

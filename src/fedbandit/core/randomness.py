@@ -16,6 +16,8 @@ from fedbandit.core.arrays import Floats, Ints
 def stream(seed: int, purpose: str, *key: int) -> np.random.Generator:
     """Return the generator for one purpose of one seed (and one client, where a key is given).
 
+    A purpose has keys always, and as many, or never: numpy seeds alike by [1, 2] and by [1, 2, 0].
+
     >>> float(stream(0, "noise").random()) == float(stream(0, "noise").random())
     True
     >>> float(stream(0, "noise").random()) == float(stream(0, "arms").random())

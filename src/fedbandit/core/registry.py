@@ -9,6 +9,8 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Generic, TypeVar
 
 from fedbandit.core.errors import unknown
@@ -51,6 +53,12 @@ class Registry(Generic[T]):
         """Iterate over the names in order."""
         self._scan()
         return iter(sorted(self._things))
+
+    def __getattr__(self, name: str) -> ModuleType:
+        """Return a module of the package: `fedbandit.algorithms` names the registry, and its folder no less."""
+        if name.startswith("_") or find_spec(f"{self._package}.{name}") is None:
+            raise AttributeError(f"{self._package} has no module {name!r}")
+        return import_module(f"{self._package}.{name}")
 
     def _scan(self) -> None:
         if not self._scanned:

@@ -79,7 +79,8 @@ class Duels:
         """Return 1 where the first arm of the pair won, 0 where the second did."""
         utility = self.utility[turn]
         margin = _pick(utility, choice[:, 0]) - _pick(utility, choice[:, 1])
-        return (self.coin[turn] < 1.0 / (1.0 + np.exp(-margin))).astype(np.float64)
+        odds_against = np.exp(np.minimum(-margin, 709.0))  # beyond, the exponential overflows
+        return (self.coin[turn] < 1.0 / (1.0 + odds_against)).astype(np.float64)
 
     def reward(self, turn: Ints | slice, choice: Ints) -> Floats:  # noqa: ARG002
         """Return nan: a duel tells who won and pays nothing."""

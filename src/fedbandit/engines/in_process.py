@@ -17,7 +17,7 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.randomness import ClientStreams
-from fedbandit.core.turns import Observations, Turns
+from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.engines.trace import Trace
 from fedbandit.nodes.client import ClientNode
 from fedbandit.nodes.envelope import Envelope
@@ -55,7 +55,7 @@ def simulate(
 
     `progress` is called with the number of turns done, after each block of turns.
     """
-    setting = _setting(algorithm, environment.setting(), turns)
+    setting = _setting(algorithm, environment, turns, seed)
     sides = algorithm.build(setting)
     trace = Trace.empty(turns)
     nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
@@ -64,6 +64,7 @@ def simulate(
     play = _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
     done = 0
     for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
+        check_kind(algorithm, environment, block)
         if algorithm.acts_in_rounds:
             check_rounds(block, setting.clients, done)
         play(wire, block, streams, trace, done)
@@ -71,6 +72,18 @@ def simulate(
         if progress is not None:
             progress(done)
     return trace, wire
+
+
+def check_kind(algorithm: Algorithm, environment: Environment, block: Turns) -> None:
+    """Refuse a world that offers or answers in another way than the algorithm understands."""
+    offers = {False: "features of each arm", True: "one context for all arms"}
+    answers = {False: "rewards", True: "duels"}
+    wanted = f"{offers[algorithm.shares_context]} and {answers[algorithm.duels]}"
+    found = f"{offers[block.features.ndim == 2]} and {answers[isinstance(block.outcomes, Duels)]}"
+    if wanted != found:
+        raise InvalidInput(
+            f"{algorithm.id} needs {wanted}, but {environment.id} has {found}: choose another of the two"
+        )
 
 
 def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
@@ -90,13 +103,16 @@ def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
             seen.add(client)
 
 
-def _setting(algorithm: Algorithm, size: Setting, turns: int) -> Setting:
-    if turns < 1:
-        raise InvalidInput(f"turns must be at least 1, not {turns}: give the number of turns to run")
+def _setting(algorithm: Algorithm, environment: Environment, turns: int, seed: int) -> Setting:
+    if not isinstance(turns, int | np.integer) or turns < 1:
+        raise InvalidInput(f"turns must be a whole number of at least 1, not {turns!r}: give how many turns to run")
+    size = environment.setting()
     if not algorithm.acts_in_rounds:
         return Setting(size.clients, size.arms, size.dimension, turns)
     if turns % size.clients:
         last = turns - turns % size.clients
+        for start, block in enumerate(environment.turns(last, seed, size.clients)):
+            check_rounds(block, size.clients, start * size.clients)  # the first turn at fault may lie before
         raise InvalidInput(
             f"the last round, from turn {last} on, is incomplete: {algorithm.id} acts in rounds of "
             f"{size.clients} clients, so give a multiple of {size.clients} turns, not {turns}"

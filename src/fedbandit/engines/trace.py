@@ -31,7 +31,7 @@ class Trace:
         try:
             whole = [np.zeros(turns, dtype=np.int64) for _ in range(5)]
             real = [np.zeros(turns) for _ in range(2)]
-        except MemoryError:
+        except (MemoryError, OverflowError, ValueError):
             raise InvalidInput(f"turns={turns} do not fit into memory: run fewer turns") from None
         return cls(whole[0], whole[1], real[0], real[1], whole[2], whole[3], whole[4], Ledger())
 

@@ -6,11 +6,11 @@ One `.npz` without pickles: `client` (T,); `arms` (T, K, d), or `context` (T, d)
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.npz import read_npz
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Duels, Outcomes, Rewards, Turns
 
@@ -53,6 +54,11 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
         block = self._turns
         return Setting(int(block.client.max()) + 1, self._arms, block.features.shape[-1], horizon=len(block))
 
+    def fingerprint(self) -> str:
+        """Return a digest of the file: another file of the same name is another world."""
+        with Path(self.path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:  # noqa: ARG002
         """Yield the file's first `count` turns."""
         if count > len(self._turns):
@@ -64,17 +70,7 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
 def _load(path: str) -> dict[str, np.ndarray[Any, Any]]:
     if not Path(path).is_file():
         raise InvalidInput(f"no recorded file at {path!r}: give the path of an .npz file of turns")
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if not hasattr(arrays, "files"):
-                raise InvalidInput(f"{path} is a single array, not an .npz: save named arrays with numpy.savez")
-            return {name: arrays[name] for name in arrays.files}
-    except (OSError, EOFError, ValueError, BadZipFile) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(
-            f"{path} is not a readable .npz of plain arrays ({error}): write it again with numpy.savez"
-        ) from None
+    return read_npz(path)
 
 
 def read_turns(arrays: Mapping[str, np.ndarray[Any, Any]], source: str = "the file") -> Turns:

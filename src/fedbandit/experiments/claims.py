@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +27,8 @@ def verdict(holds: list[bool], evidence: str) -> Verdict:
     >>> verdict([True, False], "half of it").answer
     'mixed'
     """
+    if not holds:
+        return Verdict("cannot be judged", evidence)
     answer = "holds" if all(holds) else "mixed" if any(holds) else "does not hold"
     return Verdict(answer, evidence)
 
@@ -36,6 +39,10 @@ class Claim(ABC):
 
     sentence: str
 
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the series that the claim compares."""
+        return ()
+
     @abstractmethod
     def judge(self, table: Table) -> Verdict:
         """Return what the numbers say."""
@@ -43,7 +50,10 @@ class Claim(ABC):
 
 @dataclass(frozen=True)
 class CheaperAtEqual(Claim):
-    """At equal `y`, one series costs less of `x` than the other, over the range of y that both reach."""
+    """At equal `y`, one series costs less of `x` than the other, over the range of y that both reach.
+
+    More is better where y is the reward; of all else less is.
+    """
 
     cheaper: str
     dearer: str
@@ -51,31 +61,56 @@ class CheaperAtEqual(Claim):
     y: str = "regret"
     levels: int = 5
 
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the two series."""
+        return (self.cheaper, self.dearer)
+
     def judge(self, table: Table) -> Verdict:
         """Compare costs at levels of y that both frontiers reach, interpolating the logarithm of the cost."""
-        frontiers = [_frontier(table.of(label), self.x, self.y) for label in (self.cheaper, self.dearer)]
+        frontiers = [_frontier(table.of(label), self.x, self.y) for label in self.about()]
+        for label, points in zip(self.about(), frontiers, strict=True):
+            if not len(points):
+                return verdict([], f"{label} has no point with {self.x} and a known {self.y}")
         low = max(float(points[:, 0].min()) for points in frontiers)
         high = min(float(points[:, 0].max()) for points in frontiers)
-        if low >= high:
-            return Verdict("cannot be judged", f"the two series share no range of {self.y}")
-        wanted = np.linspace(low, high, self.levels)
+        if low > high:
+            return self._apart(frontiers)
+        wanted = np.linspace(low, high, self.levels if low < high else 1)
         cost = [np.exp(np.interp(wanted, points[:, 0], np.log(points[:, 1]))) for points in frontiers]
         ratio = cost[0] / cost[1]
         parts = ", ".join(
-            f"{self.y} {level:.0f}: {ours:,.0f} against {theirs:,.0f} {self.x}"
+            f"{self.y} {_sign(self.y) * level:.0f}: {ours:,.0f} against {theirs:,.0f} {self.x}"
             for level, ours, theirs in zip(wanted, cost[0], cost[1], strict=True)
         )
         return verdict((ratio < 1).tolist(), f"{self.cheaper} against {self.dearer} at {parts}")
 
+    def _apart(self, frontiers: list[Floats]) -> Verdict:
+        """Judge two series that share no range of y: the one that is better everywhere is better at any cost."""
+        ranges = [(float(points[:, 0].min()), float(points[:, 0].max())) for points in frontiers]
+        parts = [
+            f"{label} {_sign(self.y) * best:.4g} to {_sign(self.y) * worst:.4g}"
+            for label, (best, worst) in zip(self.about(), ranges, strict=True)
+        ]
+        evidence = f"the two series share no range of {self.y.replace('_', ' ')}: " + ", ".join(parts)
+        return verdict([ranges[0][1] <= ranges[1][0]], evidence)
+
 
 def _frontier(rows: list[Row], x: str, y: str) -> Floats:
-    """Return (y, least x that reaches it) in order of y: points that another point beats in both are left out."""
-    points = sorted((row.mean(y), row.mean(x)) for row in rows if row.mean(x) > 0)
+    """Return (y, least x that reaches it), best y first: points that another point beats in both are left out.
+
+    Where more is better, y is turned round, so that less always is.
+    """
+    known = [row for row in rows if row.mean(x) > 0 and math.isfinite(row.mean(y))]
+    points = sorted((_sign(y) * row.mean(y), row.mean(x)) for row in known)
     kept: list[tuple[float, float]] = []
     for value, cost in points:
         if not kept or cost < kept[-1][1]:
             kept.append((value, cost))
     return np.array(kept)
+
+
+def _sign(y: str) -> float:
+    return -1.0 if y == "reward" else 1.0
 
 
 @dataclass(frozen=True)
@@ -88,14 +123,19 @@ class Monotone(Claim):
     y: str = "regret"
     per_client: bool = False
 
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the series."""
+        return self.series
+
     def judge(self, table: Table) -> Verdict:
-        """Compare each mean with the next, and the first with the last."""
+        """Compare each mean with the next; a series without two known means says nothing."""
         holds, parts = [], []
         for label in self.series:
             rows = sorted(table.of(label), key=lambda row: row.mean(self.along))
             means = [row.mean(self.y) / (row.clients if self.per_client else 1) for row in rows]
             steps = np.diff(means)
-            holds.append(bool((steps < 0).all() if self.falls else (steps > 0).all()))
+            if steps.size and np.isfinite(steps).all():
+                holds.append(bool((steps < 0).all() if self.falls else (steps > 0).all()))
             listed = ", ".join(f"{row.mean(self.along):g}: {mean:.4g}" for row, mean in zip(rows, means, strict=True))
             parts.append(f"{label} ({self.y} by {self.along}: {listed})")
         return verdict(holds, "; ".join(parts))
@@ -109,16 +149,25 @@ class Ordered(Claim):
     y: str = "regret"
     per_client: bool = False
 
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the series."""
+        return self.series
+
     def judge(self, table: Table) -> Verdict:
         """Compare neighbours in the order at each shared point; a series of one point stands for all points."""
         by_point = [{row.point: row for row in table.of(label)} for label in self.series]
-        shared = list(dict.fromkeys(point for points in by_point if len(points) > 1 for point in points)) or [""]
+        if not all(by_point):
+            return verdict([], "a series has no points")
+        several = [points for points in by_point if len(points) > 1]
+        shared = [point for point in several[0] if all(point in points for points in several)] if several else [""]
         holds, parts = [], []
         for point in shared:
             rows = [points[point] if point in points else next(iter(points.values())) for points in by_point]
             means = [row.mean(self.y) / (row.clients if self.per_client else 1) for row in rows]
-            holds.append(all(left < right for left, right in pairwise(means)))
-            listed = " < " if holds[-1] else ", "
+            in_order = all(left < right for left, right in pairwise(means))
+            if np.isfinite(means).all():
+                holds.append(in_order)
+            listed = " < " if in_order else ", "
             parts.append(
                 (f"{point}: " if point else "")
                 + listed.join(f"{label} {mean:.4g}" for label, mean in zip(self.series, means, strict=True))

@@ -21,6 +21,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import PurePath
 from typing import Any
 
 from fedbandit.core.algorithm import algorithms
@@ -28,9 +29,10 @@ from fedbandit.core.environment import environments
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.registry import Registry
 from fedbandit.experiments.claims import Claim
+from fedbandit.experiments.consistency import check_points, check_shown
 from fedbandit.experiments.figures import Figure
 
-RESULTS_VERSION = 1  # raise it when the same cell would give other numbers
+RESULTS_VERSION = 3  # raise it when the same cell would give other numbers
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Point:
         return self.parameters.get(name, self.world.get(name))
 
 
-def grid(label: str = "", **values: Sequence[Any]) -> tuple[Point, ...]:
+def grid(label: str = "", /, **values: Sequence[Any]) -> tuple[Point, ...]:
     """Return a point for every combination of the parameters' values.
 
     `label` is a format string over the names, as in "D={sync_threshold:g}"; without it the values are listed.
@@ -70,7 +72,7 @@ def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def along(points: Sequence[Point], **world: Sequence[Any]) -> tuple[Point, ...]:
+def along(points: Sequence[Point], /, **world: Sequence[Any]) -> tuple[Point, ...]:
     """Return every point in every combination of the world's sizes.
 
     >>> [point.world["clients"] for point in along(grid(ridge=[1]), clients=[10, 20])]
@@ -117,10 +119,13 @@ class Cell:
     parameters: Mapping[str, Any]
     turns: int
     seed: int
+    fingerprint: str = ""  # of the files behind the world
 
     def key(self) -> str:
         """Return a name that changes with anything that changes the numbers."""
         content = {**vars(self), "world": dict(self.world), "parameters": dict(self.parameters)}
+        if not self.fingerprint:
+            del content["fingerprint"]
         text = json.dumps([RESULTS_VERSION, content], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -150,6 +155,7 @@ class Experiment:
     def quickened(self) -> Experiment:
         """Return the experiment as `--quick` runs it."""
         quick = self.quick
+        shorter = quick.turns is not None or quick.rounds is not None
         series = tuple(
             replace(
                 each,
@@ -164,37 +170,49 @@ class Experiment:
             self,
             series=series,
             world={**self.world, **quick.world},
-            turns=quick.turns or self.turns,
-            rounds=quick.rounds or self.rounds,
+            turns=quick.turns if shorter else self.turns,
+            rounds=quick.rounds if shorter else self.rounds,
             seeds=min(self.seeds, quick.seeds),
         )
 
     def cells(self) -> Iterator[tuple[Series, Point, Cell]]:
         """Yield every run: each series, each of its points, each seed."""
+        known: dict[str, tuple[int, str]] = {}  # a world of files is read once
         for series in self.series:
             for point in series.points:
                 world = {**self.world, **point.world}
-                turns = self._turns(world)
+                name = repr(sorted(world.items()))
+                turns, fingerprint = known[name] = known.get(name) or self._length(world)
                 for seed in range(self.seeds):
-                    cell = Cell(self.environment, world, series.algorithm, point.parameters, turns, seed)
+                    cell = Cell(self.environment, world, series.algorithm, point.parameters, turns, seed, fingerprint)
                     yield series, point, cell
 
     def check(self) -> None:
-        """Refuse unknown names and bad values before anything runs."""
+        """Refuse unknown names, bad values and points that cannot be told apart, before anything runs."""
+        path = PurePath(self.id)
+        if not path.parts or path.is_absolute() or ".." in path.parts:
+            raise InvalidInput(
+                f"id {self.id!r} cannot name a folder of results: give a plain name, as in my-experiment"
+            )
         if not self.series:
             raise InvalidInput(f"experiment {self.id!r} has no series: add at least one [[series]]")
         if self.seeds < 1:
             raise InvalidInput(f"seeds must be at least 1, not {self.seeds}: give the number of repetitions")
+        if self.turns is not None and self.rounds is not None:
+            raise InvalidInput(f"turns={self.turns} and rounds={self.rounds} are both given: keep one of them")
         for series in self.series:
             for point in series.points:
                 algorithms[series.algorithm].from_values(point.parameters)
                 environments[self.environment].from_values({**self.world, **point.world})
+        check_points(self.series)
+        check_shown(self.series, self.figures, self.claims)
 
-    def _turns(self, world: Mapping[str, Any]) -> int:
-        setting = environments[self.environment].from_values(world).setting()
-        if self.rounds is not None:
-            return self.rounds * setting.clients
-        return self.turns if self.turns is not None else setting.horizon
+    def _length(self, world: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the number of turns in a world, and the fingerprint of its files."""
+        environment = environments[self.environment].from_values(world)
+        setting = environment.setting()
+        turns = setting.horizon if self.turns is None else self.turns
+        return (turns if self.rounds is None else self.rounds * setting.clients), environment.fingerprint()
 
 
 experiments: Registry[Experiment] = Registry("experiment", "fedbandit.experiments")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+SPREADS = ("standard error", "standard deviation")
 
 
 @dataclass(frozen=True)
 class Figure:
     """What every figure has: the measured quantity, a title, the series shown (all, if none are named)."""
+
+    kind: ClassVar[str] = "figure"
 
     y: str = "regret"
     title: str = ""
@@ -17,10 +22,21 @@ class Figure:
     log_y: bool = False
     name: str = ""  # of the file; the kind of figure if empty
 
+    @property
+    def file_name(self) -> str:
+        """Return the name of the figure's file, without its ending.
+
+        >>> TradeOff().file_name
+        'trade-off'
+        """
+        return self.name or self.kind
+
 
 @dataclass(frozen=True)
 class TradeOff(Figure):
     """A dot per point: y against what it cost to communicate, with labels and standard errors."""
+
+    kind: ClassVar[str] = "trade-off"
 
     x: str = "messages"
     log_x: bool = True
@@ -30,8 +46,10 @@ class TradeOff(Figure):
 class OverTime(Figure):
     """y over the turns (or rounds), a line per point: mean and a band over seeds."""
 
+    kind: ClassVar[str] = "over-time"
+
     band: float = 1.0  # half width of the band, in units of `spread`
-    spread: str = "standard error"  # or "standard deviation"
+    spread: str = "standard error"  # one of SPREADS
     labels: tuple[str, ...] = ()  # show only the points with these labels
     by_round: bool = False  # count rounds (turns of each client) on the x axis
 
@@ -39,5 +57,7 @@ class OverTime(Figure):
 @dataclass(frozen=True)
 class Against(Figure):
     """Final y against a parameter, a size of the world, or a measured quantity such as "rounds"."""
+
+    kind: ClassVar[str] = "against"
 
     x: str = ""

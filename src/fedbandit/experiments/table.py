@@ -10,6 +10,9 @@ import numpy as np
 
 from fedbandit.core.errors import unknown
 
+CURVES = ("regret", "reward", "messages", "scalars", "bytes")  # what is kept over time
+QUANTITIES = (*CURVES, "uploads", "downloads", "rounds", "seconds", "later_regret")  # what is measured at the end
+
 
 class Measured(NamedTuple):
     """A quantity over seeds."""

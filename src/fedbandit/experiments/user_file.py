@@ -30,7 +30,7 @@ from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along, grid
 from fedbandit.experiments.figures import Against, Figure, OverTime, TradeOff
 
-KINDS: dict[str, type[Figure]] = {"trade-off": TradeOff, "over-time": OverTime, "against": Against}
+KINDS: dict[str, type[Figure]] = {each.kind: each for each in (TradeOff, OverTime, Against)}
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -56,9 +56,7 @@ def _experiment(data: dict[str, Any], path: Path) -> Experiment:
     for name in ("environment", "series"):
         if name not in data:
             raise InvalidInput(f"{name!r} is missing: an experiment needs an environment and [[series]]")
-    for name in ("turns", "rounds", "seeds"):
-        if name in data and (not isinstance(data[name], int) or isinstance(data[name], bool) or data[name] < 1):
-            raise InvalidInput(f"{name} must be a whole number of at least 1, not {data[name]!r}: mend it")
+    _whole(data, "turns", "rounds", "seeds")
     return Experiment(
         id=str(data.get("id", path.stem)),
         title=str(data.get("title", path.stem)),
@@ -78,14 +76,10 @@ def _series(data: dict[str, Any]) -> Series:
     _only(data, {"label", "algorithm", "grid", "along", "set"})
     if "algorithm" not in data:
         raise InvalidInput("a [[series]] has no algorithm: name one of `fedbandit list`")
-    shared = _mapping(data, "set")
-    swept: dict[str, Any] = {
-        name: value if isinstance(value, list) else [value] for name, value in _mapping(data, "grid").items()
-    }
+    shared, swept, worlds = _mapping(data, "set"), _lists(data, "grid"), _lists(data, "along")
     points = [
         replace(point, parameters={**shared, **point.parameters}) for point in (grid(**swept) if swept else (Point(),))
     ]
-    worlds = _mapping(data, "along")
     return Series(
         str(data.get("label", data["algorithm"])),
         str(data["algorithm"]),
@@ -99,20 +93,45 @@ def _figure(data: dict[str, Any]) -> Figure:
         raise unknown("kind of figure", kind, KINDS)
     known = {each.name for each in fields(KINDS[kind])}
     _only(data, {"kind", *known})
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    values.pop("kind", None)
-    return KINDS[kind](**values)
+    defaults = KINDS[kind]()
+    return replace(defaults, **{name: _like(getattr(defaults, name), name, data[name]) for name in data.keys() & known})
 
 
 def _quick(data: dict[str, Any]) -> Quick:
     _only(data, {each.name for each in fields(Quick)})
-    return Quick(**data)
+    _whole(data, "seeds", "turns", "rounds", "every")
+    return Quick(**{**data, "world": _mapping(data, "world")})
 
 
 def _only(data: dict[str, Any], known: set[str]) -> None:
     for name in data:
         if name not in known:
             raise unknown("key", name, known)
+
+
+def _whole(data: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if name in data and (not isinstance(data[name], int) or isinstance(data[name], bool) or data[name] < 1):
+            raise InvalidInput(f"{name} must be a whole number of at least 1, not {data[name]!r}: mend it")
+
+
+def _like(default: Any, name: str, value: Any) -> Any:
+    """Return a value if it is of the default's kind; lists become tuples."""
+    if isinstance(default, tuple):
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return tuple(value)
+        raise InvalidInput(f'{name} must be a list of labels such as ["a", "b"], not {value!r}: mend it')
+    kind, wanted = {
+        bool: (bool, "true or false"), str: (str, "text"), float: (int | float, "a number"),
+    }[type(default)]  # fmt: skip
+    if not isinstance(value, kind) or isinstance(value, bool) != isinstance(default, bool):
+        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: mend it")
+    return value
+
+
+def _lists(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of lists; a value that stands alone is a list of one."""
+    return {key: value if isinstance(value, list) else [value] for key, value in _mapping(data, name).items()}
 
 
 def _mapping(data: dict[str, Any], name: str) -> dict[str, Any]:

@@ -17,7 +17,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_CACHES: set[str] = set()
 _KERNELS = [each.stat() for each in Path(__file__).parent.glob("*.py")]
+
+
+def is_cold() -> bool:
+    """Tell whether no kernel has been compiled and kept yet: then the first run has all of them to compile."""
+    return not any(index for folder in _CACHES for index in Path(folder).glob("*.nbi"))
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -28,4 +34,5 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     files = [*_KERNELS, Path(function.__code__.co_filename).stat()]
     stamp = max(each.st_mtime for each in files), sum(each.st_size for each in files)
     dispatcher._cache._cache_file._source_stamp = stamp
+    _CACHES.add(dispatcher._cache.cache_path)
     return cast(Callable[P, R], dispatcher)

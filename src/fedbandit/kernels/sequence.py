@@ -8,20 +8,23 @@ from fedbandit.kernels.compiled import compiled
 
 @compiled
 def advance(last: Ints, clients: Ints, sequence: Ints) -> bool:
-    """If each client's number is the one after its last, note them all; else change nothing and return False."""
+    """If each client is known and its number is the one after its last, note them all; else change nothing: False."""
     for each in range(clients.size):
-        if last[clients[each]] + 1 != sequence[each]:
+        client = clients[each]
+        if client < 0 or client >= last.size or last[client] + 1 != sequence[each]:
+            for noted in range(each):
+                last[clients[noted]] -= 1
             return False
-    for each in range(clients.size):
-        last[clients[each]] = sequence[each]
+        last[client] += 1
     return True
 
 
 @compiled
 def raise_to(last: Ints, clients: Ints, sequence: int) -> bool:
-    """If the number is above each client's last, note it for all; else change nothing and return False."""
+    """If each client is known and the number is above its last, note it for all; else change nothing: False."""
     for each in range(clients.size):
-        if last[clients[each]] >= sequence:
+        client = clients[each]
+        if client < 0 or client >= last.size or last[client] >= sequence:
             return False
     for each in range(clients.size):
         last[clients[each]] = sequence

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ import numpy as np
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Federation
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
 from fedbandit.nodes.client import ClientNode
@@ -27,11 +27,35 @@ from fedbandit.nodes.envelope import Envelope
 from fedbandit.nodes.server import ServerNode
 
 
-def _build(
-    algorithm: str | Algorithm, parameters: dict[str, Any], setting: Setting, number: int | None = None
-) -> Federation:
+def _algorithm(algorithm: str | Algorithm, parameters: dict[str, Any], clients: int) -> Algorithm:
+    if not isinstance(algorithm, str) and parameters:
+        raise InvalidInput(
+            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
+        )
     chosen = algorithms[algorithm].from_values(parameters) if isinstance(algorithm, str) else algorithm
-    return (chosen if number is None else chosen.for_client(number)).build(setting)
+    for name, value in vars(chosen).items():
+        if isinstance(value, tuple) and len(value) != clients:
+            raise InvalidInput(
+                f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
+            )
+    return chosen
+
+
+def _offer(given: Any) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)  # a copy: the caller may use the array again before learn
+    except (TypeError, ValueError):
+        raise InvalidInput("arms must hold numbers in rows of one length: give an array of floats") from None
+
+
+def _feedback(given: Any) -> float:
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(f"reward must be a finite number, not {given!r}: mend it")
+    return number
 
 
 class Client:
@@ -53,9 +77,13 @@ class Client:
 
         `arms` and `horizon` matter only to the algorithms whose formulas name them.
         """
-        if not 0 <= number < clients:
+        setting = Setting(clients, arms, dimension, horizon)
+        if number not in range(clients):
             raise InvalidInput(f"number must be from 0 to {clients - 1} with clients={clients}, not {number}: mend one")
-        sides = _build(algorithm, parameters, Setting(clients, arms, dimension, horizon), number)
+        if not isinstance(seed, int) or seed < 0:
+            raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
+        self.algorithm = _algorithm(algorithm, parameters, clients)
+        sides = self.algorithm.for_client(number).build(setting)
         self.dimension = dimension
         self.number = number
         self.node = ClientNode(sides.clients, 1, first=number)
@@ -66,10 +94,14 @@ class Client:
         self._choice: Ints = self._who
 
     def choose(self, arms: Any) -> int | tuple[int, int]:
-        """Return the index of the arm to play (of two arms, for duels); `arms` is (K, d), or a context (d,)."""
-        offer = np.asarray(arms, dtype=np.float64)
-        if offer.ndim not in (1, 2) or offer.shape[-1] != self.dimension or not offer.size:
-            raise InvalidInput(f"arms has shape {offer.shape}, but (K, {self.dimension}) is needed: one row an arm")
+        """Return the index of the arm to play (of two arms, for duels).
+
+        `arms` is (K, d), one row an arm; a context (d,) for the algorithms whose arms share one.
+        """
+        offer = _offer(arms)
+        wanted, what = (1, f"({self.dimension},)") if self.algorithm.shares_context else (2, f"(K, {self.dimension})")
+        if offer.ndim != wanted or offer.shape[-1] != self.dimension or not offer.size:
+            raise InvalidInput(f"arms has shape {offer.shape}, but {what} is needed: reshape it")
         if not np.isfinite(offer).all():
             raise InvalidInput(f"arms[{int(np.argmin(np.isfinite(offer).all(axis=-1)))}] is not finite: mend it")
         offer = offer[np.newaxis]
@@ -86,10 +118,10 @@ class Client:
         """
         if self._offer is None:
             raise InvalidInput(f"learn({reward!r}) without a choice before it: call choose first")
-        feedback = np.array([reward], dtype=np.float64)
-        if not np.isfinite(feedback[0]):
-            raise InvalidInput(f"reward must be a finite number, not {reward!r}: mend it")
-        seen = Observations(self._offer, self._choice, feedback)
+        feedback = _feedback(reward)
+        if self.algorithm.duels and feedback not in (0.0, 1.0):
+            raise InvalidInput(f"reward must be 1 if the first arm won and 0 if not, not {reward!r}: mend it")
+        seen = Observations(self._offer, self._choice, np.array([feedback]))
         self._offer = None
         return self.node.learn(self._who, seen)
 
@@ -115,8 +147,8 @@ class Server:
         **parameters: Any,
     ) -> None:
         """Start the server for a roster of clients."""
-        sides = _build(algorithm, parameters, Setting(clients, arms, dimension, horizon))
-        self.node = ServerNode(sides.server, clients)
+        setting = Setting(clients, arms, dimension, horizon)
+        self.node = ServerNode(_algorithm(algorithm, parameters, clients).build(setting).server, clients)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in an upload, once; return what is to be carried to clients (each names its recipients)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Clients, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Turns
@@ -29,8 +30,8 @@ class ClientNode:
         self.state: Any = side.start(clients)
         self.epoch = epoch
         self.sent = np.zeros(clients, dtype=np.int64)
-        self.server_epoch = 0
         self.received = np.zeros(clients, dtype=np.int64)
+        self.server_epoch = 0  # the server's present life: what an earlier one sent is late for ever
 
     def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the choice of each acting client."""
@@ -47,6 +48,8 @@ class ClientNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
+        if envelope.is_upload or np.ndim(envelope.sequence):
+            raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
         if envelope.epoch != self.server_epoch:
             if envelope.epoch < self.server_epoch:
                 return []
@@ -54,6 +57,9 @@ class ClientNode:
             self.received[:] = 0
         to = envelope.clients - self.first if self.first else envelope.clients
         if not raise_to(self.received, to, int(envelope.sequence)):
+            for client in to.tolist():
+                if not 0 <= client < self.clients:
+                    raise ProtocolError(f"a download to client {client + self.first}, who is not here")
             to = to[self.received[to] < envelope.sequence]
             if not to.size:
                 return []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
 from fedbandit.kernels.sequence import advance
 
 
@@ -73,6 +74,9 @@ class Seen:
         """Return the places of the senders whose upload is new, and remember them."""
         if epoch == 0 and not self.windows and advance(self.in_order, senders, sequence):
             return np.arange(len(senders))
+        for sender in senders.tolist():
+            if not 0 <= sender < len(self.in_order):
+                raise ProtocolError(f"an upload from client {sender}, but the roster has {len(self.in_order)} clients")
         pairs = zip(senders.tolist(), sequence.tolist(), strict=True)
         return np.flatnonzero([self.open(sender, epoch).admit(number) for sender, number in pairs])
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import MeetsDeadlines, Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.nodes.envelope import Envelope
@@ -46,6 +47,10 @@ class ServerNode:
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in the uploads that are new; return what is to be carried to the clients."""
+        if not envelope.is_upload or np.shape(envelope.sequence) != envelope.clients.shape:
+            raise ProtocolError(
+                f"the server takes uploads with a number for each sender, not {envelope.message.kind!r}"
+            )
         new = self.seen.admit(envelope.epoch, envelope.clients, envelope.sequence)
         if not new.size:
             return []

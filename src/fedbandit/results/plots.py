@@ -25,6 +25,7 @@ AXES = {
     "bytes": "bytes sent",
     "rounds": "communication rounds",
     "regret": "cumulative regret",
+    "later_regret": "regret without each client's first turn",
     "reward": "cumulative reward",
 }
 STYLE: dict[Any, Any] = {
@@ -49,18 +50,14 @@ def draw(
         axes = canvas.add_subplot()
         if isinstance(figure, OverTime):
             _over_time(axes, figure, experiment, records)
+            _scale(axes, figure)
         elif isinstance(figure, TradeOff | Against):
             _against(axes, figure, table)
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
         axes.set_ylabel(AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else ""))
-        if figure.log_x:
-            axes.set_xscale("log")
-        if figure.log_y:
-            axes.set_yscale("log")
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-        kind = {TradeOff: "trade-off", OverTime: "over-time", Against: "against"}[type(figure)]
-        return _write(canvas, folder / (figure.name or kind))
+        return _write(canvas, folder / figure.file_name)
 
 
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
@@ -91,6 +88,7 @@ def _shown(figure: Figure, labels: Sequence[str]) -> list[str]:
 
 def _against(axes: Any, figure: TradeOff | Against, table: Table) -> None:
     everything = table.labels()
+    labels: list[tuple[str, float, float, str]] = []
     for label in _shown(figure, everything):
         place = everything.index(label)
         rows = sorted(table.of(label), key=lambda row: row.mean(figure.x))
@@ -107,12 +105,28 @@ def _against(axes: Any, figure: TradeOff | Against, table: Table) -> None:
         y, error = np.array([_y(row, figure) for row in rows]).T
         axes.errorbar(x, y, yerr=error, label=label, lw=1.2, ms=5, capsize=2, **style)
         if isinstance(figure, TradeOff):
-            for row, across, up in zip(rows, x, y, strict=True):
-                axes.annotate(
-                    row.point, (across, up), xytext=(4, 4), textcoords="offset points", fontsize=6.5,
-                    color=style["color"],
-                )  # fmt: skip
+            labels += [(row.point, *spot, style["color"]) for row, *spot in zip(rows, x, y, strict=True)]
     axes.set_xlabel(AXES.get(figure.x, figure.x.replace("_", " ")))
+    _scale(axes, figure)
+    _annotate(axes, labels)
+
+
+def _scale(axes: Any, figure: Figure) -> None:
+    if figure.log_x:
+        axes.set_xscale("log")
+    if figure.log_y:
+        axes.set_yscale("log")
+
+
+def _annotate(axes: Any, labels: Sequence[tuple[str, float, float, str]]) -> None:
+    """Write each label beside its dot, unless it would run into one that stands already."""
+    axes.figure.draw_without_rendering()
+    placed: list[tuple[float, float]] = []
+    for text, across, up, colour in labels:
+        spot = axes.transData.transform((across, up))
+        if all(abs(spot[0] - x) > 7 * len(text) or abs(spot[1] - y) > 12 for x, y in placed):
+            placed.append((spot[0], spot[1]))
+            axes.annotate(text, (across, up), xytext=(4, 5), textcoords="offset points", fontsize=7, color=colour)
 
 
 def _y(row: Row, figure: Figure) -> tuple[float, float]:

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.npz import read_npz
 from fedbandit.experiments.experiment import Cell
+from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
-TOTALS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
-CURVES = ("turn", "regret", "reward", "messages", "scalars", "bytes")
+TOTALS = tuple(name for name in QUANTITIES if name != "later_regret")
 
 
 @dataclass(frozen=True)
@@ -33,22 +35,10 @@ class Record:
         """Take what is worth keeping from a result."""
         last = result.turns - 1
         at = np.unique(np.linspace(0, last, min(result.turns, CHECKPOINTS)).round().astype(np.int64))
-        curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES[1:]}
+        curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES}
         summary = result.summary()
-        totals = {
-            name: float("nan") if summary[name] is None else float(summary[name])
-            for name in (
-                "regret",
-                "reward",
-                "messages",
-                "scalars",
-                "bytes",
-                "uploads",
-                "downloads",
-                "rounds",
-                "seconds",
-            )
-        }
+        totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
+        totals["later_regret"] = totals["regret"] - _first_turns(result)
         return cls(result.clients, totals, {"turn": at + 1.0, **curves})
 
     def save(self, path: Path) -> None:
@@ -64,11 +54,18 @@ class Record:
     def load(cls, path: Path) -> Record | None:
         """Read a record, or return None where there is none that can be read: it will be made again."""
         try:
-            with np.load(path, allow_pickle=False) as data:
-                about: dict[str, Any] = json.loads(str(data["about"]))
-                return cls(about["clients"], about["totals"], {name: data[name] for name in CURVES})
-        except (OSError, EOFError, ValueError, KeyError):
+            data = read_npz(path)
+            about: dict[str, Any] = json.loads(str(data["about"]))
+            totals = {name: float(about["totals"][name]) for name in QUANTITIES}
+            return cls(int(about["clients"]), totals, {name: data[name] for name in ("turn", *CURVES)})
+        except (InvalidInput, ValueError, KeyError, TypeError):
             return None
+
+
+def _first_turns(result: Result) -> float:
+    """Return the regret of each client's first turn, when it may know nothing yet."""
+    first = np.unique(result.client, return_index=True)[1]
+    return float(result.turn_regret[first].sum())
 
 
 def run_cell(cell: Cell, folder: Path) -> tuple[Cell, Record]:

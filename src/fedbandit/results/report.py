@@ -15,7 +15,7 @@ from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Measured, Table
 
-COLUMNS = ("regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
+COLUMNS = ("regret", "later_regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
 
 
 def write_report(
@@ -53,7 +53,7 @@ def measured(value: Measured) -> str:
     shown = f"{value.mean:,.0f}" if abs(value.mean) >= 1000 else f"{value.mean:.3g}"
     if value.seeds < 2 or value.error == 0:
         return shown
-    error = f"{value.error:,.0f}" if value.error >= 1000 else f"{value.error:.2g}"
+    error = f"{value.error:,.0f}" if value.error >= 10 else f"{value.error:.2g}"
     return f"{shown} ± {error}"
 
 

@@ -98,7 +98,7 @@ def write_table(table: Table, path: Path) -> None:
     """Write the table as CSV: one row a point, mean and standard deviation of each quantity."""
     quantities = list(table.rows[0].measured)
     settings = list(dict.fromkeys(name for row in table.rows for name in row.settings))
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         head = [f"{name}{part}" for name in quantities for part in ("", "_deviation")]
         writer.writerow(["series", "point", *settings, "clients", "seeds", *head])

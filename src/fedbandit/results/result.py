@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.npz import read_npz
 from fedbandit.engines.trace import Trace
 
 
 @dataclass(frozen=True)
 class Result:
-    """A finished run. Regret, reward, messages, scalars and bytes are cumulative over turns.
+    """A finished run. `regret`, `reward`, messages, scalars and bytes are cumulative over turns.
 
     Regret is nan where the world does not know it (a recorded file without `mean`), reward where it pays none (duels).
     """
@@ -34,8 +36,8 @@ class Result:
     seconds: float
     client: Ints = field(repr=False)
     choice: Ints = field(repr=False)  # (turns,), or (turns, 2) for duels
-    regret: Floats = field(repr=False)
-    reward: Floats = field(repr=False)
+    turn_regret: Floats = field(repr=False)
+    turn_reward: Floats = field(repr=False)
     messages: Ints = field(repr=False)
     scalars: Ints = field(repr=False)
     bytes: Ints = field(repr=False)
@@ -44,13 +46,22 @@ class Result:
     def of(cls, trace: Trace, seconds: float, **about: Any) -> Result:
         """Make the result of a trace."""
         ledger = trace.ledger
-        sums: dict[str, Any] = {
-            name: np.cumsum(getattr(trace, name)) for name in ("regret", "reward", "messages", "scalars", "bytes")
-        }
+        sums: dict[str, Any] = {name: np.cumsum(getattr(trace, name)) for name in ("messages", "scalars", "bytes")}
         return cls(
             uploads=ledger.uploads, downloads=ledger.downloads, rounds=trace.rounds, seconds=seconds,
-            client=trace.client, choice=trace.choice, **sums, **about,
+            client=trace.client, choice=trace.choice, turn_regret=trace.regret, turn_reward=trace.reward,
+            **sums, **about,
         )  # fmt: skip
+
+    @cached_property
+    def regret(self) -> Floats:
+        """Return the regret of the run up to each turn."""
+        return np.cumsum(self.turn_regret)
+
+    @cached_property
+    def reward(self) -> Floats:
+        """Return the reward of the run up to each turn."""
+        return np.cumsum(self.turn_reward)
 
     @property
     def turns(self) -> int:
@@ -94,11 +105,11 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Read what `save` wrote."""
+        data: dict[str, Any] = read_npz(path)
         try:
-            with np.load(path, allow_pickle=False) as data:
-                about = json.loads(str(data["about"]))
-                return cls(**about, **{each.name: data[each.name] for each in _arrays()})
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            about = json.loads(str(data["about"]))
+            return cls(**about, **{each.name: data[each.name] for each in _arrays()})
+        except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{path} is not a saved result ({error}): give a file written by Result.save") from None
 
     def write_trace(self, path: str | Path) -> None:
@@ -106,8 +117,8 @@ class Result:
         duel = self.choice.ndim == 2
         head = "turn,client,arm,rival,regret" if duel else "turn,client,arm,reward,regret"
         columns: list[Any] = [np.arange(self.turns), self.client]
-        columns += [self.choice[:, 0], self.choice[:, 1]] if duel else [self.choice, _each(self.reward)]
-        columns += [_each(self.regret), self.messages, self.scalars, self.bytes]
+        columns += [self.choice[:, 0], self.choice[:, 1]] if duel else [self.choice, self.turn_reward]
+        columns += [self.turn_regret, self.messages, self.scalars, self.bytes]
         with Path(path).open("w", newline="\n") as file:
             file.write(head + ",messages,scalars,bytes\n")
             for row in zip(*(column.tolist() for column in columns), strict=True):
@@ -116,10 +127,6 @@ class Result:
 
 def _arrays() -> list[Any]:
     return [each for each in fields(Result) if not each.repr]
-
-
-def _each(cumulative: Floats) -> Floats:
-    return np.diff(cumulative, prepend=0.0)
 
 
 def _known(value: float) -> float | None:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
@@ -34,8 +36,8 @@ def run(
     """
     chosen = _algorithm(algorithm, parameters)
     world = environment_named(environment) if isinstance(environment, str) else environment
-    if seed < 0:
-        raise InvalidInput(f"seed must be at least 0, not {seed}: give a whole number from 0 on")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
     count = world.setting().horizon if turns is None else turns
     began = time.perf_counter()
     trace, _ = simulate(chosen, world, count, seed, progress)

@@ -93,7 +93,7 @@ def weigh(message: Message, transfers: int = 1) -> Weight:
     for name, layout in message.layout().items():
         if layout is not Layout.HEADER:
             value: Floats = getattr(message, name)
-            shapes.append((value.shape[skip:], value.itemsize))
+            shapes.append((value.shape[skip:], _itemsize(value)))
             if layout is Layout.SPARSE:
                 saved += _saved_by_pairs(value, transfers) if skip else transfers * _saved_by_pairs(value, 1)
     one = _dense_weight(message.kind, tuple(shapes))
@@ -114,9 +114,14 @@ def _dense_weight(kind: str, shapes: tuple[tuple[tuple[int, ...], int], ...]) ->
 
 def _saved_by_pairs(value: Floats, rows: int) -> int:
     """Return the bytes that index-value pairs save over all rows, each row taking what is smaller."""
-    flat = value.reshape(rows, -1)
-    pairs = 4 + np.count_nonzero(flat, axis=1) * (4 + value.dtype.itemsize)
-    return int(np.maximum(0, flat.shape[1] * value.dtype.itemsize - pairs).sum())
+    flat = value.reshape(rows, math.prod(value.shape) // rows)
+    pairs = 4 + np.count_nonzero(flat, axis=1) * (4 + _itemsize(value))
+    return int(np.maximum(0, flat.shape[1] * _itemsize(value) - pairs).sum())
+
+
+def _itemsize(value: Floats) -> int:
+    """Return the bytes of one value on the wire: there is single precision, and all else travels as double."""
+    return 4 if value.dtype.char == "f" else 8
 
 
 def _triangle(shape: tuple[int, ...]) -> int:
@@ -130,7 +135,7 @@ def _upper(size: int) -> tuple[Ints, Ints]:
 
 
 def _pack(value: Floats, layout: Layout) -> bytes:
-    value = np.ascontiguousarray(value, dtype="<f4" if value.dtype == np.float32 else "<f8")
+    value = value.astype(f"<f{_itemsize(value)}", order="C", copy=False)
     form, body = _DENSE, value
     if layout is Layout.SYMMETRIC:
         rows, columns = _upper(value.shape[-1])
@@ -146,28 +151,34 @@ def _pack(value: Floats, layout: Layout) -> bytes:
     return head + data
 
 
+def _values(reader: Reader, dtype: np.dtype[Any], count: int, name: str) -> Floats:
+    taken = reader.values(dtype, count)
+    if not np.isfinite(taken).all():
+        raise ProtocolError(f"field {name!r} has values that are not finite")
+    return taken
+
+
 def _unpack(reader: Reader, layout: Layout, name: str, most_values: int) -> Floats:
     form, code, dimensions = reader.unpack("<BBB")
     allowed = {Layout.SYMMETRIC: (_SYMMETRIC,), Layout.SPARSE: (_DENSE, _PAIRS), Layout.DENSE: (_DENSE,)}
     if form not in allowed[layout] or code >= len(_DTYPES) or dimensions > 8:
         raise ProtocolError(f"field {name!r} has an unknown form, type or number of dimensions")
     shape = reader.unpack(f"<{dimensions}I")
-    if math.prod(max(1, each) for each in shape) > most_values:  # an empty array may be as wide as a bomb
-        raise ProtocolError(f"field {name!r} claims to be of shape {shape}: the limit is {most_values} values")
-    value = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs}[form](reader, _DTYPES[code], shape)
-    if not np.isfinite(value).all():
-        raise ProtocolError(f"field {name!r} has values that are not finite")
-    return value
+    claimed = math.prod(max(1, each) for each in shape)  # even no matrices have sides, which cost memory
+    if claimed > most_values:
+        raise ProtocolError(f"field {name!r} claims {claimed} values: the limit is {most_values}")
+    unpack = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs}[form]
+    return unpack(reader, _DTYPES[code], shape, name)
 
 
-def _dense(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Floats:
-    return reader.values(dtype, math.prod(shape)).reshape(shape).copy()
+def _dense(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
+    return _values(reader, dtype, math.prod(shape), name).reshape(shape).copy()
 
 
-def _symmetric(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Floats:
+def _symmetric(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ProtocolError(f"a symmetric matrix must be square, not of shape {shape}")
-    packed = reader.values(dtype, _triangle(shape))
+        raise ProtocolError(f"field {name!r} is symmetric and must be square, not of shape {shape}")
+    packed = _values(reader, dtype, _triangle(shape), name)  # before anything is made of the size that is claimed
     rows, columns = _upper(shape[-1])
     packed = packed.reshape(*shape[:-2], rows.size)
     value = np.empty(shape, dtype)
@@ -176,11 +187,12 @@ def _symmetric(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
     return value
 
 
-def _pairs(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Floats:
+def _pairs(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
     (given,) = reader.unpack("<I")
     places = np.frombuffer(reader.take(4 * given), dtype="<u4")
     if given and (int(places[-1]) >= math.prod(shape) or (np.diff(places.astype(np.int64)) <= 0).any()):
-        raise ProtocolError("index-value pairs are out of order or out of range")
+        raise ProtocolError(f"field {name!r} has index-value pairs that are out of order or out of range")
+    values = _values(reader, dtype, given, name)
     value = np.zeros(math.prod(shape), dtype)
-    value[places] = reader.values(dtype, given)
+    value[places] = values
     return value.reshape(shape)

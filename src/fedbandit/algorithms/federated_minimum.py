@@ -1,0 +1,81 @@
+"""Finding the minimum of a sum whose terms stay with the clients: theta goes down, gradients come up.
+
+The server side of the search is a state machine over messages: it takes in the sum of the gradients at the theta that
+it sent last, and says where theta goes next. How it moves is a strategy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.messages import Download, Upload, array, header
+from fedbandit.kernels import descent
+from fedbandit.kernels.descent import Search
+
+
+@dataclass(frozen=True)
+class Probe(Download, kind="dueling.probe"):
+    """An estimate on its way: the next gradient is asked for here, or it is the answer."""
+
+    theta: Floats = array()
+    is_answer: int = header()
+
+
+@dataclass(frozen=True)
+class Gradient(Upload, kind="dueling.gradient"):
+    """The gradient of a client's own loss, where the server asked for it."""
+
+    gradient: Floats = array()
+
+
+class Solver(Protocol):
+    """How theta moves. Its place, its memory and its count of steps stand in a `Search`."""
+
+    def begin(self, search: Search, gram: Floats, duels: int) -> None:
+        """Begin to minimise the loss of so many duels, whose sum z z^T is `gram`, at `search.trial`."""
+
+    def advance(self, search: Search, gradient: Floats) -> bool:
+        """Take in the gradient of all clients' losses at `search.trial`, move it, and tell if it is the answer."""
+
+
+@dataclass(frozen=True)
+class Lbfgs:
+    """L-BFGS to the precision of the arithmetic, with what earlier searches taught it of the Hessian."""
+
+    ridge: float
+
+    def begin(self, search: Search, gram: Floats, duels: int) -> None:
+        """Bound the Hessian of the losses by gram / 4."""
+        descent.begin(search, gram, duels, self.ridge)
+
+    def advance(self, search: Search, gradient: Floats) -> bool:
+        """Take one quasi-Newton step, or cut the last one short."""
+        return descent.advance(search, gradient, self.ridge)
+
+
+@dataclass(frozen=True)
+class GradientSteps:
+    """Plain gradient descent: a fixed number of steps of a fixed length.
+
+    >>> import numpy as np
+    >>> search = descent.new_search(1)
+    >>> solver = GradientSteps(ridge=1.0, inner_steps=2, step=0.5)
+    >>> [(solver.advance(search, np.array([-1.0])), float(search.trial[0])) for _ in range(2)]
+    [(False, 0.5), (True, 0.75)]
+    """
+
+    ridge: float
+    inner_steps: int
+    step: float
+
+    def begin(self, search: Search, gram: Floats, duels: int) -> None:  # noqa: ARG002
+        """Begin to count."""
+        search.evaluations[0] = 0
+
+    def advance(self, search: Search, gradient: Floats) -> bool:
+        """Take one step."""
+        search.evaluations[0] += 1
+        search.trial[:] -= self.step * (gradient + self.ridge * search.trial)
+        return bool(search.evaluations[0] >= self.inner_steps)

@@ -1,0 +1,177 @@
+"""FLDB-GD: Huang et al., "Federated Linear Dueling Bandits", 2025. Algorithms 3 and 4 (appendix A).
+
+After every round all clients together move theta_sync to the minimiser of (equation 1)
+
+    sum over all clients' duels so far of -log sigmoid(theta^T z)  +  ridge / 2 |theta|^2
+
+without showing a duel. The information goes first: every client sends the z z^T of its new duel, the server adds them
+to W_sync and sends it back. This calls for gradients. An inner step is: every client sends the gradient of its own
+loss where theta stands, the server adds them up, moves theta and sends it. theta stands where the last round
+left it (a warm start, which the clients hold already), and the last theta sent is theta_sync.
+
+(The paper sends W after the inner steps. First is as good, the messages are the same, and it lets the server bound the
+Hessian by W / 4: see `fedbandit.kernels.descent`.)
+
+`solver` says how theta moves: `lbfgs` until the gradient is as small as rounding allows (assumption 4.1), with the
+pairs of earlier rounds in its memory; or `gradient`, line 3 of algorithm 4: theta - step * gradient, `inner_steps`
+times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.algorithms.dueling import (
+    PAPER,
+    ArmRule,
+    Beliefs,
+    DuelingAlgorithm,
+    DuelingClients,
+    Inbox,
+    empty_inbox,
+    total,
+)
+from fedbandit.algorithms.federated_minimum import Gradient, GradientSteps, Lbfgs, Probe, Solver
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Federation, Outgoing
+from fedbandit.core.messages import Download, Layout, Upload, array
+from fedbandit.core.parameters import parameter
+from fedbandit.core.turns import Observations
+from fedbandit.kernels.descent import Search, new_search
+from fedbandit.kernels.dueling import share_inverse, winner_minus_loser
+from fedbandit.kernels.preference import KeptDuels, gradients, keep, no_duels, outer_products
+
+
+@dataclass(frozen=True)
+class Information(Upload, kind="dueling.information"):
+    """What a client's new duel tells: W_new = z z^T."""
+
+    information: Floats = array(Layout.SYMMETRIC)
+
+
+@dataclass(frozen=True)
+class SharedInformation(Download, kind="dueling.shared-information"):
+    """W_sync; and a call for the first gradient of the round, at theta_sync."""
+
+    information: Floats = array(Layout.SYMMETRIC)
+
+
+@dataclass
+class CohortState(Beliefs):
+    """Beliefs of clients that keep their duels to themselves."""
+
+    duels: KeptDuels
+
+
+class GradientClients(DuelingClients):
+    """Clients that answer every theta with the gradient of their own loss."""
+
+    def start(self, clients: int) -> CohortState:
+        """Return a cohort that has seen nothing."""
+        return CohortState(*self.beliefs(clients), no_duels(clients, self.rule.dimension))
+
+    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+        """Keep each client's duel and send its information."""
+        differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
+        state.duels = keep(state.duels, who, differences)
+        state.turns[who] += 1
+        return (Outgoing(who, Information(outer_products(differences))),)
+
+    def receive(self, state: CohortState, to: Ints, message: SharedInformation | Probe) -> Sequence[Outgoing[Upload]]:
+        """Take in W_sync, or the answer; else send the gradient that is asked for."""
+        if isinstance(message, SharedInformation):
+            share_inverse(message.information, to, state.inverse)
+            theta = state.estimate[to]
+        elif message.is_answer:
+            state.estimate[to] = message.theta
+            return ()
+        else:
+            theta = np.tile(message.theta, (len(to), 1))
+        return (Outgoing(to, Gradient(gradients(state.duels, to, theta))),)
+
+
+@dataclass
+class ServerState:
+    """The shared information, and where the minimisation of the round stands."""
+
+    information: Floats  # W_sync
+    rounds: int
+    search: Search
+    new_information: Inbox
+    gradients: Inbox
+
+
+class GradientServer:
+    """Adds up information and gradients, and moves theta."""
+
+    def __init__(self, rule: ArmRule, solver: Solver) -> None:
+        """Take the arm rule, and the way in which theta moves."""
+        self.rule = rule
+        self.solver = solver
+
+    def start(self, clients: int) -> ServerState:
+        """Return a server that has received nothing."""
+        size = self.rule.dimension
+        return ServerState(
+            information=self.rule.prior * np.eye(size),
+            rounds=0,
+            search=new_search(size),
+            new_information=empty_inbox(clients, size, size),
+            gradients=empty_inbox(clients, size),
+        )
+
+    def receive(
+        self, state: ServerState, senders: Ints, message: Information | Gradient
+    ) -> Sequence[Outgoing[Download]]:
+        """When all clients have sent their part: share the new W_sync, or move theta."""
+        download: Download
+        everyone = np.arange(len(state.gradients.arrived))
+        if isinstance(message, Information):
+            information = total(state.new_information, senders, message.information)
+            if information is None:
+                return ()
+            state.information += information
+            state.rounds += 1
+            gram = state.information - self.rule.prior * np.eye(self.rule.dimension)
+            self.solver.begin(state.search, gram, state.rounds * len(everyone))
+            download = SharedInformation(state.information.copy())
+        else:
+            gradient = total(state.gradients, senders, message.gradient)
+            if gradient is None:
+                return ()
+            is_answer = self.solver.advance(state.search, gradient)
+            download = Probe(state.search.trial.copy(), int(is_answer))
+        return (Outgoing(everyone, download),)
+
+
+@dataclass(frozen=True)
+class FLDBGD(
+    DuelingAlgorithm,
+    id="fldb-gd",
+    title="all clients find the joint maximum-likelihood estimate by exchanging gradients, every round",
+    paper=PAPER,
+):
+    """FLDB-GD (algorithms 3 and 4): the joint maximum-likelihood estimate after every round, gradients travel.
+
+    >>> FLDBGD(solver="newton")
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: unknown solver 'newton': known: gradient, lbfgs
+    """
+
+    solver: str = parameter("lbfgs", "how theta moves in an inner step", choices=("lbfgs", "gradient"))
+    inner_steps: int = parameter(10, "inner steps a round of solver=gradient", symbol="M", at_least=1)
+    step: float = parameter(1e-4, "length of a step of solver=gradient", symbol="eta", above=0)
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides."""
+        rule = self.rule(setting, sharing=setting.clients)
+        solvers: dict[str, Solver] = {
+            "lbfgs": Lbfgs(rule.ridge),
+            "gradient": GradientSteps(rule.ridge, self.inner_steps, self.step),
+        }
+        return Federation(GradientClients(rule), GradientServer(rule, solvers[self.solver]))

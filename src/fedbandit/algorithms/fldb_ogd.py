@@ -1,0 +1,238 @@
+"""FLDB-OGD: Huang et al., "Federated Linear Dueling Bandits", 2025. Algorithms 1 and 2 (section 3.2).
+
+Every client adds up, at the theta_hat that was broadcast last, the gradient of the loss of its duels, and their
+information z z^T (lines 7 to 9). After round 1, and after every round t with t mod period = 0, all send both sums; the
+server answers with theta_sync, theta_hat and W_sync (lines 10 to 13).
+
+Round 1: theta_hat is the minimiser of the loss of the round's duels plus ridge / 2 |theta|^2. The gradients that the
+clients have sent are those at zero, where the search begins; every further one is asked for by a `Probe`.
+
+Later, with g the sum of the gradients and t_c = t / period (algorithm 2, lines 3 to 6):
+
+    theta_hat <- theta_hat - g / (step_scale t_c), projected on the ball of radius 2 r around its old place
+    r = sqrt((2 log(1 / delta) + d log(1 + T N curvature / (d ridge))) / (ridge curvature))
+    theta_sync <- the mean of all theta_hat so far,   W_sync <- W_sync + the sum of the information
+
+With `average_gradient` the step is g / (rounds since the last communication) / (step_scale t) instead. (Literally, g is
+a sum over `period` rounds and 1 / t_c is `period` times 1 / t, so a longer period takes larger steps: with the paper's
+step_scale regret then falls with the period, against the paper's figures.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from fedbandit.algorithms.dueling import (
+    PAPER,
+    ArmRule,
+    Beliefs,
+    DuelingAlgorithm,
+    DuelingClients,
+    Inbox,
+    empty_inbox,
+    total,
+)
+from fedbandit.algorithms.federated_minimum import Gradient, Lbfgs, Probe
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Federation, Outgoing
+from fedbandit.core.messages import Download, Layout, Upload, array, header
+from fedbandit.core.parameters import parameter
+from fedbandit.core.turns import Observations
+from fedbandit.kernels.descent import Search, new_search
+from fedbandit.kernels.dueling import share_inverse, winner_minus_loser
+from fedbandit.kernels.preference import accumulate, gradients_of_one
+
+
+@dataclass(frozen=True)
+class Progress(Upload, kind="dueling.progress"):
+    """A client's sums since the last communication: the gradient at theta_hat, and W_new."""
+
+    gradient: Floats = array()
+    information: Floats = array(Layout.SYMMETRIC)
+    rounds: Ints = header()
+
+
+@dataclass(frozen=True)
+class Synchronised(Download, kind="dueling.synchronised"):
+    """What the server makes of them: theta_sync to choose by, theta_hat to take gradients at, and W_sync."""
+
+    estimate: Floats = array()
+    anchor: Floats = array()
+    information: Floats = array(Layout.SYMMETRIC)
+    rounds: int = header()
+
+
+@dataclass
+class CohortState(Beliefs):
+    """Beliefs, and the sums that have yet to be sent."""
+
+    anchor: Floats  # (clients, d) theta_hat
+    gradient: Floats  # (clients, d)
+    information: Floats  # (clients, d, d) W_new
+    first: Floats  # (clients, d) winner - loser of the first duel, for the search after round 1
+
+
+class OnlineClients(DuelingClients):
+    """Clients that add up gradients for a period, and then send them."""
+
+    def __init__(self, rule: ArmRule, period: int) -> None:
+        """Take the arm rule, and the rounds between two communications."""
+        super().__init__(rule)
+        self.period = period
+
+    def start(self, clients: int) -> CohortState:
+        """Return a cohort that has seen nothing."""
+        size = self.rule.dimension
+        vectors = [np.zeros((clients, size)) for _ in range(3)]
+        return CohortState(
+            *self.beliefs(clients),
+            anchor=vectors[0],
+            gradient=vectors[1],
+            information=np.zeros((clients, size, size)),
+            first=vectors[2],
+        )
+
+    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+        """Add each client's duel to its sums; send them where the period ends."""
+        differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
+        accumulate(state.anchor, state.gradient, state.information, who, differences)
+        state.turns[who] += 1
+        rounds = state.turns[who]
+        is_first = rounds == 1
+        state.first[who[is_first]] = differences[is_first]
+        due = who[is_first | (rounds % self.period == 0)]
+        if not due.size:
+            return ()
+        message = Progress(state.gradient[due], state.information[due], state.turns[due])
+        state.gradient[due] = 0.0
+        state.information[due] = 0.0
+        return (Outgoing(due, message),)
+
+    def receive(self, state: CohortState, to: Ints, message: Synchronised | Probe) -> Sequence[Outgoing[Upload]]:
+        """Take in what the server made of the sums, or send the gradient of the first duel where it asks."""
+        if isinstance(message, Probe):
+            return (Outgoing(to, Gradient(gradients_of_one(state.first[to], message.theta))),)
+        state.estimate[to] = message.estimate
+        state.anchor[to] = message.anchor
+        share_inverse(message.information, to, state.inverse)
+        return ()
+
+
+def literal_divisor(rounds: int, window: int, *, step_scale: float, period: int) -> float:  # noqa: ARG001
+    """Return what the paper divides the sum of the gradients by: step_scale t_c, t_c = rounds / period."""
+    return step_scale * rounds / period
+
+
+def averaged_divisor(rounds: int, window: int, *, step_scale: float) -> float:
+    """Return what `average_gradient` divides the sum over `window` rounds by: window step_scale t."""
+    return window * step_scale * rounds
+
+
+@dataclass
+class ServerState:
+    """The estimates and the shared information."""
+
+    anchor: Floats  # theta_hat
+    anchor_sum: Floats  # of all theta_hat so far
+    anchors: int  # how many they are
+    information: Floats  # W_sync
+    rounds: int  # rounds that the last communication ended
+    search: Search  # of the minimum after round 1
+    gradients: Inbox
+    new_information: Inbox
+
+
+class OnlineServer:
+    """Finds the first minimum, and then takes one projected gradient step a communication."""
+
+    def __init__(self, rule: ArmRule, divisor: Callable[[int, int], float], radius: float) -> None:
+        """Take the arm rule, what divides a gradient (by rounds and window), and the greatest length of a step."""
+        self.rule = rule
+        self.divisor = divisor
+        self.radius = radius
+        self.solver = Lbfgs(rule.ridge)
+
+    def start(self, clients: int) -> ServerState:
+        """Return a server that has received nothing."""
+        size = self.rule.dimension
+        return ServerState(
+            anchor=np.zeros(size),
+            anchor_sum=np.zeros(size),
+            anchors=0,
+            information=self.rule.prior * np.eye(size),
+            rounds=0,
+            search=new_search(size),
+            gradients=empty_inbox(clients, size),
+            new_information=empty_inbox(clients, size, size),
+        )
+
+    def receive(self, state: ServerState, senders: Ints, message: Progress | Gradient) -> Sequence[Outgoing[Download]]:
+        """When all clients have sent their part: go on with the search, or take a step and share it."""
+        information, rounds = None, state.rounds
+        if isinstance(message, Progress):
+            information, rounds = total(state.new_information, senders, message.information), int(message.rounds[0])
+        gradient = total(state.gradients, senders, message.gradient)
+        if gradient is None:
+            return ()
+        everyone = np.arange(len(state.gradients.arrived))
+        window, state.rounds = rounds - state.rounds, rounds
+        if information is not None:
+            state.information += information
+            if not state.anchors:
+                self.solver.begin(state.search, information, len(everyone))
+        if state.anchors:
+            self._descend(state, gradient, window)
+        elif self.solver.advance(state.search, gradient):
+            state.anchor[:] = state.search.trial
+        else:
+            return (Outgoing(everyone, Probe(state.search.trial.copy(), is_answer=0)),)
+        return (Outgoing(everyone, self._share(state)),)
+
+    def _descend(self, state: ServerState, gradient: Floats, window: int) -> None:
+        """Move theta_hat against the gradient, by no more than the radius of the ball."""
+        step = gradient / self.divisor(state.rounds, window)
+        length = float(np.linalg.norm(step))
+        state.anchor -= step if length <= self.radius else step * (self.radius / length)
+
+    def _share(self, state: ServerState) -> Synchronised:
+        """Add theta_hat to the mean of all, which is theta_sync."""
+        state.anchor_sum += state.anchor
+        state.anchors += 1
+        estimate = state.anchor_sum / state.anchors
+        return Synchronised(estimate, state.anchor.copy(), state.information.copy(), state.rounds)
+
+
+@dataclass(frozen=True)
+class FLDBOGD(
+    DuelingAlgorithm,
+    id="fldb-ogd",
+    title="one gradient step of all clients together, every few rounds",
+    paper=PAPER,
+):
+    """FLDB-OGD (algorithms 1 and 2): online gradient descent, one exchange every `period` rounds.
+
+    >>> FLDBOGD(period=0)
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: period must be at least 1, not 0: give a whole number in that range
+    """
+
+    step_scale: float = parameter(1000.0, "divides every gradient step", symbol="alpha", above=0)
+    period: int = parameter(1, "rounds between two communications", symbol="tau", at_least=1)
+    average_gradient: bool = parameter(False, "average the gradient over the period's rounds before the step")
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides."""
+        rule = self.rule(setting, sharing=setting.clients)
+        literal = partial(literal_divisor, step_scale=self.step_scale, period=self.period)
+        averaged = partial(averaged_divisor, step_scale=self.step_scale)
+        width = float(rule.theory(np.array([setting.horizon]))[0])
+        radius = 2.0 * width / math.sqrt(rule.ridge * rule.curvature)
+        server = OnlineServer(rule, averaged if self.average_gradient else literal, radius)
+        return Federation(OnlineClients(rule, self.period), server)

@@ -1,0 +1,120 @@
+"""What clients and server of the generalised linear family say to each other during a global update.
+
+A client `Due` for an update tells the server so, which then `Call`s all of them; both are signals, and a client's
+answers speak of the observations that it had when it was called. Every question and answer names the update
+(`version`) and, inside it, the `step`: an answer to an older question is recognised and changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.messages import Download, Layout, Upload, array, header
+
+
+@dataclass(frozen=True)
+class Due(Upload, kind="glm.due"):
+    """A client's schedule asks for update `version`, in round `round`."""
+
+    version: Ints = header()
+    round: Ints = header()
+
+
+@dataclass(frozen=True)
+class Call(Download, kind="glm.call"):
+    """Update `version` begins: the server asks for what clients have learnt since the last."""
+
+    version: int = header()
+
+
+@dataclass(frozen=True)
+class Behind(Upload, kind="glm.behind"):
+    """A called client has taken in update `version`, and not the last one: it asks for that model again."""
+
+    version: Ints = header()
+
+
+@dataclass(frozen=True)
+class Statistics(Upload, kind="glm.statistics"):
+    """dA = sum x x^T since the last update; `observations` counts all that the client has made."""
+
+    gram: Floats = array(Layout.SYMMETRIC)
+    version: Ints = header()
+    step: Ints = header()
+    observations: Ints = header()
+
+
+@dataclass(frozen=True)
+class Batch(Upload, kind="glm.batch"):
+    """dV and the gradient, at the last global model, of the observations since the last update (algorithm 6)."""
+
+    gram: Floats = array(Layout.SYMMETRIC)
+    gradient: Floats = array()
+    version: Ints = header()
+    step: Ints = header()
+    observations: Ints = header()
+
+
+@dataclass(frozen=True)
+class Probe(Download, kind="glm.probe"):
+    """An iterate theta^(j) of the global regression: what are its gradients?"""
+
+    model: Floats = array()
+    version: int = header()
+    step: int = header()
+
+
+@dataclass(frozen=True)
+class Gradient(Upload, kind="glm.gradient"):
+    """The gradient of a client's loss at the iterate, summed over its observations."""
+
+    gradient: Floats = array()
+    version: Ints = header()
+    step: Ints = header()
+
+
+@dataclass(frozen=True)
+class Curvature(Upload, kind="glm.curvature"):
+    """The gradient and the Hessian of a client's loss at the iterate, summed over its observations."""
+
+    gradient: Floats = array()
+    curvature: Floats = array(Layout.SYMMETRIC)
+    version: Ints = header()
+    step: Ints = header()
+
+
+@dataclass(frozen=True)
+class FrozenModel(Download, kind="glm.frozen-model"):
+    """The end of an update where clients do not learn in between (algorithm 4): A and theta."""
+
+    gram: Floats = array(Layout.SYMMETRIC)
+    model: Floats = array()
+    version: int = header()
+    round: int = header()
+    observations: int = header()
+
+
+@dataclass(frozen=True)
+class GlobalModel(Download, kind="glm.global-model"):
+    """The end of an update (algorithms 1 and 5): A, b and theta."""
+
+    gram: Floats = array(Layout.SYMMETRIC)
+    moment: Floats = array()
+    model: Floats = array()
+    version: int = header()
+    round: int = header()
+    observations: int = header()
+
+
+@dataclass(frozen=True)
+class NewtonModel(Download, kind="glm.newton-model"):
+    """The end of an update by one Newton step (algorithm 6): A, V, b and theta."""
+
+    metric: Floats = array(Layout.SYMMETRIC)
+    gram: Floats = array(Layout.SYMMETRIC)
+    moment: Floats = array()
+    model: Floats = array()
+    version: int = header()
+    round: int = header()
+    observations: int = header()

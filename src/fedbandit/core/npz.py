@@ -1,0 +1,36 @@
+"""Named arrays in one file, without pickles: read whole, or refused in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.errors import InvalidInput
+
+
+def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays of an .npz file by name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(folder + "/one.npz", ones=np.ones(2))
+    ...     read_npz(folder + "/one.npz")
+    {'ones': array([1., 1.])}
+    """
+    try:
+        with Path(path).open("rb") as file:
+            found = np.load(file, allow_pickle=False)
+            arrays = None if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
+    except Exception as error:  # noqa: BLE001 - of a damaged file zipfile, zlib and numpy raise nearly anything
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise InvalidInput(
+            f"{path} is not a readable .npz of plain arrays ({why}): write it with numpy.savez"
+        ) from None
+    if arrays is None:
+        raise InvalidInput(f"{path} is a single array, not an .npz: save named arrays with numpy.savez")
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise InvalidInput(f"{path} has {name!r} in it, which is no array: write the file with numpy.savez")
+    return arrays

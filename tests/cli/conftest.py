@@ -1,0 +1,32 @@
+"""The command line, called as a person calls it, but in this process and in an empty folder."""
+
+from typing import NamedTuple
+
+import pytest
+
+from fedbandit.cli import main
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def fedbandit(monkeypatch, capsys, tmp_path):
+    """Call `fedbandit ARGUMENTS...`; return the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    capsys.readouterr()
+
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["fedbandit", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        return Said(code, *capsys.readouterr())
+
+    return call

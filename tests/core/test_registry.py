@@ -1,0 +1,63 @@
+"""Things are found by name, in the files of their folder, without a list kept by hand."""
+
+import sys
+
+import pytest
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.registry import Registry
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A package of two modules, each of which registers something when it is imported."""
+    package = tmp_path / "found_by_scan"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from fedbandit.core.registry import Registry\nthings = Registry('thing', __name__)\n"
+    )
+    for name in ("second", "first"):
+        (package / f"{name}.py").write_text(f"from found_by_scan import things\nthings.add('{name}', '{name} thing')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield package
+    for name in [name for name in sys.modules if name.startswith("found_by_scan")]:
+        del sys.modules[name]
+
+
+def test_a_file_in_the_folder_is_enough_to_be_known(folder):
+    from found_by_scan import things
+
+    assert "found_by_scan.first" not in sys.modules, "nothing is imported before somebody asks"
+    assert list(things) == ["first", "second"]
+    assert things["second"] == "second thing"
+
+
+def test_asking_by_name_scans_the_folder_too(folder):
+    from found_by_scan import things
+
+    assert things["first"] == "first thing"
+
+
+def test_the_folder_is_scanned_once(folder):
+    from found_by_scan import things
+
+    list(things)
+    (folder / "third.py").write_text("raise RuntimeError('must not be imported')\n")
+    assert list(things) == ["first", "second"]
+
+
+def test_the_latest_of_a_name_wins():
+    things = Registry("thing", "fedbandit.core")
+    things.add("one", 1)
+    things.add("one", 2)
+    assert things["one"] == 2
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one():
+    things = Registry("thing", "fedbandit.core")
+    things.add("async-linucb", 1)
+    with pytest.raises(InvalidInput) as error:
+        things["async-linucv"]
+    assert str(error.value) == "unknown thing 'async-linucv': did you mean 'async-linucb'?"
+    assert "async-linucv" not in things
+    assert "async-linucb" in things
