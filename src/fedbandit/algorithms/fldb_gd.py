@@ -50,14 +50,14 @@ from fedbandit.kernels.preference import KeptDuels, gradients, keep, no_duels, o
 class Information(Upload, kind="dueling.information"):
     """What a client's new duel tells: W_new = z z^T."""
 
-    information: Floats = array(Layout.SYMMETRIC)
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
 
 
 @dataclass(frozen=True)
 class SharedInformation(Download, kind="dueling.shared-information"):
     """W_sync; and a call for the first gradient of the round, at theta_sync."""
 
-    information: Floats = array(Layout.SYMMETRIC)
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
 
 
 @dataclass
