@@ -71,7 +71,7 @@ def every_site_ends_with_the_last_version(run: FaultyRun) -> Iterator[str]:
     latest = run.coordinator.node.postbox.latest
     for number, site in enumerate(run.sites):
         life = site.node.life
-        envelope = latest.get(number)
+        envelope = latest[number][-1] if number in latest else None
         wanted = (0, 0) if envelope is None else (envelope.epoch, int(envelope.sequence))
         if life.version != wanted:
             yield f"site {number} has download {life.version}, not {wanted}"

@@ -135,8 +135,7 @@ class DurableServer:
             self.charter.require(charter, "the journal")
             self.node.epoch = int(epoch)
         elif record.what is What.DEADLINE:
-            for envelope in self.node.deadline():
-                self.postbox.post(envelope)
+            self.postbox.post(self.node.deadline())
         else:
             self._take_in_frame(Frame.from_bytes(record.data), record.time)
         self._since_snapshot += 1
@@ -158,8 +157,7 @@ class DurableServer:
         before = self.accounts.observations.get(client, 0)
         self.accounts.joined.setdefault(client, time)
         self.accounts.observations[client] = before + observations_in(upload.message)
-        for envelope in self.node.receive(upload):
-            self.postbox.post(envelope)
+        self.postbox.post(self.node.receive(upload))
 
     def _upload(self, frame: Frame, now: float) -> Verdict:
         client, epoch, seen = frame.client, frame.epoch, self.node.seen

@@ -1,10 +1,12 @@
 """What a coordinator has to send, held back until what it rests on is safe; and what each site was sent last.
 
-A download supersedes all earlier ones to the same site, so only the latest is kept, and it alone is sent again.
+What the server sends to a site on one occasion supersedes all that it sent before, so only that is kept, and it alone
+is sent again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +20,7 @@ from fedbandit.wire.frame import Frame
 
 @dataclass
 class Posted:
-    """A download, and whose latest it is: what a snapshot of the coordinator keeps of it."""
+    """A download, and among whose latest it is: what a snapshot of the coordinator keeps of it."""
 
     clients: Ints
     epoch: int
@@ -31,20 +33,24 @@ class Postbox:
 
     def __init__(self) -> None:
         """Begin empty."""
-        self.latest: dict[int, Envelope] = {}
-        self._due: dict[int, Envelope] = {}
+        self.latest: dict[int, list[Envelope]] = {}
+        self._due: dict[int, list[Envelope]] = {}
         self._answers: list[Frame] = []
 
-    def post(self, envelope: Envelope) -> None:
-        """Hold a download for all its recipients; it replaces what was held for them before."""
-        for client in envelope.clients.tolist():
-            self.latest[client] = self._due[client] = envelope
+    def post(self, envelopes: Sequence[Envelope]) -> None:
+        """Hold what is sent on one occasion for all recipients; it replaces what was held for them before."""
+        recipients: dict[int, list[Envelope]] = {}
+        for envelope in envelopes:
+            for client in envelope.clients.tolist():
+                recipients.setdefault(client, []).append(envelope)
+        self.latest |= recipients
+        self._due |= recipients
 
     def post_again(self, client: int, epoch: int, sequence: int) -> None:
-        """Hold a site's latest download once more, if the site lacks it: its last one has these numbers."""
-        latest = self.latest.get(client)
-        if latest is not None and (latest.epoch, int(latest.sequence)) > (epoch, sequence):
-            self._due[client] = latest
+        """Hold what a site lacks of its latest downloads once more: the last that it has bears these numbers."""
+        lacking = [each for each in self.latest.get(client, ()) if version(each) > (epoch, sequence)]
+        if lacking:
+            self._due[client] = lacking
 
     def answer(self, frame: Frame) -> None:
         """Hold anything else for the site that it names."""
@@ -60,7 +66,7 @@ class Postbox:
         return taken
 
     def drop(self) -> None:
-        """Forget what is held; the latest download of each site is known all the same."""
+        """Forget what is held; the latest downloads of each site are known all the same."""
         self._due.clear()
         self._answers.clear()
 
@@ -77,15 +83,22 @@ class Postbox:
         self.latest = {}
         for each in memory:
             envelope = Envelope(each.clients, decode(each.body), each.epoch, np.array(each.sequence))
-            self.latest |= dict.fromkeys(each.clients.tolist(), envelope)
+            for client in each.clients.tolist():
+                self.latest.setdefault(client, []).append(envelope)
 
 
-def _by_recipients(envelopes: dict[int, Envelope]) -> list[Envelope]:
-    """Return each distinct envelope once, with those recipients that it stands for here."""
-    recipients: dict[int, tuple[Envelope, list[int]]] = {}
-    for client, envelope in envelopes.items():
-        recipients.setdefault(id(envelope), (envelope, []))[1].append(client)
+def version(download: Envelope) -> tuple[int, int]:
+    """Return the numbers by which a download is newer or older than another."""
+    return download.epoch, int(download.sequence)
+
+
+def _by_recipients(envelopes: dict[int, list[Envelope]]) -> list[Envelope]:
+    """Return each distinct envelope once, the oldest first, with those recipients that it stands for here."""
+    recipients: dict[tuple[int, int], tuple[Envelope, list[int]]] = {}
+    for client, some in envelopes.items():
+        for envelope in some:
+            recipients.setdefault(version(envelope), (envelope, []))[1].append(client)
     return [
         Envelope(np.array(clients), envelope.message, envelope.epoch, envelope.sequence)
-        for envelope, clients in recipients.values()
+        for _, (envelope, clients) in sorted(recipients.items(), key=lambda item: item[0])
     ]
