@@ -40,7 +40,9 @@ class Played:
             who, features = self.turns.client[now], self.turns.features[now]
             choice = clients.choose(who, features, self.streams.normals(who, clients.side.draws))
             self.chosen.append(choice)
-            self.wire.carry(clients.learn(who, Observations(features, choice, self.turns.outcomes.feedback(now, choice))))
+            self.wire.carry(
+                clients.learn(who, Observations(features, choice, self.turns.outcomes.feedback(now, choice)))
+            )
 
     def states(self):
         return [self.wire.clients.state, self.wire.server.state]

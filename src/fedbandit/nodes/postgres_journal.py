@@ -20,6 +20,8 @@ SELECT greatest(
     (SELECT max(position) FROM fedbandit_snapshots WHERE name = %(name)s))
 """
 
+PATIENCE = 2  # seconds to wait for a journal that is held
+
 
 def _driver() -> Any:
     try:
@@ -42,10 +44,14 @@ class PostgresJournal:
         except psycopg.OperationalError as error:
             raise InvalidInput(f"no PostgreSQL at {_without_password(url)} ({error}): mend the URL") from None
         self._base.execute("SET synchronous_commit = on")
-        locked = self._base.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (f"fedbandit {name}",))
-        if not locked.fetchone()[0]:
+        self._base.execute(f"SET lock_timeout = '{PATIENCE}s'")
+        try:  # the session of a process that has just died may still be there for a moment
+            self._base.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"fedbandit {name}",))
+        except psycopg.errors.LockNotAvailable:
             self._base.close()
-            raise InvalidInput(f"the journal {name!r} cannot be used: another process has it open: end that one")
+            raise InvalidInput(
+                f"the journal {name!r} cannot be used: another process has it open: end that one"
+            ) from None
         self._base.execute(_TABLES)
         self._last: int = self._base.execute(_LAST, {"name": name}).fetchone()[0] or 0
 

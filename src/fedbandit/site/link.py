@@ -1,0 +1,112 @@
+"""How a site talks to its coordinator: whatever can carry frames. And the loop that keeps talking."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from fedbandit.core.errors import ProtocolError
+
+log = logging.getLogger("fedbandit.site")
+
+
+class Link(Protocol):
+    """A connection to the coordinator. When it is lost, `send` and `receive` raise ConnectionError."""
+
+    async def send(self, frame: bytes) -> None:
+        """Send a frame."""
+
+    async def receive(self) -> bytes:
+        """Wait for the next frame."""
+
+    async def close(self) -> None:
+        """End the connection."""
+
+
+class Mailbag(Protocol):
+    """What the loop needs of a site. None of it waits for the network."""
+
+    def hear(self, frame: bytes) -> None:
+        """Take in a frame from the coordinator."""
+
+    def news(self) -> list[bytes]:
+        """Return what is to be sent for the first time."""
+
+    def everything(self) -> list[bytes]:
+        """Return all that the coordinator may lack, and a question for what the site may lack."""
+
+
+class Conversation:
+    """Keeps a site and its coordinator up to date, over one connection after the other."""
+
+    def __init__(self, site: Mailbag, connect: Callable[[], Awaitable[Link]], every: float, patience: float) -> None:
+        """Take the site, what makes a connection, and the seconds between two full exchanges and two attempts."""
+        self._site = site
+        self._connect = connect
+        self._every = every
+        self._patience = patience
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news = asyncio.Event()
+        self.is_over = False
+
+    def wake(self) -> None:
+        """Say, from any thread, that the site has something to send, or that the conversation is over."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._news.set)
+
+    async def run(self) -> None:
+        """Talk until it is over; a connection that is lost or cannot be had is made again after some time."""
+        self._loop = asyncio.get_running_loop()
+        while not self.is_over:
+            try:
+                link = await self._connect()
+            except OSError as error:
+                log.info("no connection to the coordinator (%s)", error)
+            else:
+                await self._talk(link)
+            if not self.is_over:
+                await self._rest(self._patience)
+
+    async def _talk(self, link: Link) -> None:
+        tasks = [asyncio.ensure_future(work) for work in (self._listen(link), self._send(link))]
+        done, left = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        try:
+            for task in done:
+                task.result()
+        except OSError as error:
+            log.info("the connection to the coordinator was lost (%s)", error)
+        finally:
+            await link.close()
+
+    async def _listen(self, link: Link) -> None:
+        while not self.is_over:
+            frame = await link.receive()
+            try:
+                self._site.hear(frame)
+            except ProtocolError as error:
+                log.warning("a frame from the coordinator was refused: %s", error)
+            self._news.set()
+
+    async def _send(self, link: Link) -> None:
+        frames = self._site.everything()
+        while not self.is_over:
+            for frame in frames:
+                await link.send(frame)
+            frames = self._site.news() if await self._rest(self._every) else self._site.everything()
+        for frame in self._site.news():
+            await link.send(frame)
+
+    async def _rest(self, seconds: float) -> bool:
+        """Wait for news; return False if none came in time."""
+        try:
+            await asyncio.wait_for(self._news.wait(), seconds)
+        except TimeoutError:
+            return False
+        self._news.clear()
+        return True
