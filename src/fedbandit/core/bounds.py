@@ -11,6 +11,7 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
 
 SLACK = 1e-9  # relative: what rounding may add to a sum
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,12 @@ class Bounds:
                 f"the length of the moment is {length:g}, more than {observations} observations of length "
                 f"{self.context:g} with rewards up to {self.reward:g} can have"
             )
-        spare = SLACK * max(trace, np.finfo(np.float64).tiny)
-        if not _is_positive(gram, spare):
-            raise ProtocolError("the gram matrix is not positive semi-definite")
-        if math.isfinite(self.reward):
-            rest = gram - np.outer(moment, moment) / (observations * self.reward**2)
-            if not _is_positive(rest, spare):
-                raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
+        spare = SLACK * max(trace, _TINY)
+        rest = gram - np.outer(moment, moment) * (1.0 / (observations * self.reward**2))
+        if not _is_positive(rest, spare):  # then the gram matrix is not either, or the two do not fit
+            if not _is_positive(gram, spare):
+                raise ProtocolError("the gram matrix is not positive semi-definite")
+            raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
 
 
 def _is_positive(matrix: Floats, spare: float) -> bool:

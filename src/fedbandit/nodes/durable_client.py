@@ -54,6 +54,7 @@ class DurableClient:
         self._restored_at = 0  # and of the one since which the journal may be an old backup
         self._since_snapshot = 0
         self.life = self._recovered()
+        self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
         opened = Opened(charter.text, number, fresh, restored)
         self._open(self.life, opened, self._append(opened))
         if journal is not None:
