@@ -12,6 +12,7 @@ import numpy as np
 import fedbandit as fb
 from benchmarks.row import Row
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.turns import Observations
 from fedbandit.nodes.charter import Charter
@@ -34,9 +35,9 @@ def _best(turn: Callable[[], object], turns: int, repeats: int = 5) -> float:
     return float(best)
 
 
-def _arms() -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _arms() -> Floats:
     arms = np.random.default_rng(0).standard_normal((ARMS, DIMENSION))
-    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
+    return np.asarray(arms / np.linalg.norm(arms, axis=1, keepdims=True))
 
 
 def _bare() -> float:

@@ -95,12 +95,12 @@ class Conversation:
 
     async def _send(self, link: Link) -> None:
         frames = self._site.everything()
-        while not self.is_over:
+        while True:
             for frame in frames:
                 await link.send(frame)
+            if self.is_over:
+                return
             frames = self._site.news() if await self._rest(self._every) else self._site.everything()
-        for frame in self._site.news():
-            await link.send(frame)
 
     async def _rest(self, seconds: float) -> bool:
         """Wait for news; return False if none came in time."""
