@@ -46,6 +46,22 @@ def test_the_folder_is_scanned_once(folder):
     assert list(things) == ["first", "second"]
 
 
+def test_a_file_that_fails_fails_every_time(folder):
+    (folder / "zebra.py").write_text("raise RuntimeError('broken file')\n")
+    from found_by_scan import things
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="broken file"):
+            list(things)
+
+
+def test_names_come_in_order_whenever_they_were_added():
+    things = Registry("thing", "fedbandit.core")
+    for name in ("pear", "apple", "fig"):
+        things.add(name, name)
+    assert list(things) == ["apple", "fig", "pear"]
+
+
 def test_the_latest_of_a_name_wins():
     things = Registry("thing", "fedbandit.core")
     things.add("one", 1)

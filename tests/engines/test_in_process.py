@@ -16,6 +16,7 @@ from fedbandit.wire import weigh
 from reference.recorded import dueling_rounds, lasso_rounds, linear_turns
 from samples.messages import FullUpload
 from samples.rounds import InRounds, Mean, Sum
+from samples.runs import assert_same_trace
 from samples.sides import ListeningClients, ListeningServer
 from samples.worlds import recorded
 
@@ -28,14 +29,6 @@ FAMILY = [
     ("local-linucb", {}),
     ("pooled-linucb", {}),
 ]
-COLUMNS = ("client", "choice", "reward", "regret", "messages", "scalars", "bytes")
-
-
-def assert_same_trace(one, other):
-    for name in COLUMNS:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    assert one.ledger == other.ledger
-    assert one.rounds == other.rounds
 
 
 @pytest.mark.parametrize("exploration", ["ucb", "thompson", "perturbed"])

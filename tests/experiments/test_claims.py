@@ -53,8 +53,8 @@ CHEAPER = CheaperAtEqual("cheap is cheaper", cheaper="cheap", dearer="dear")
         (costs((20, 5), (200, 3), (2000, 1)), costs((10, 5), (100, 3), (1000, 1)), "does not hold"),
         (costs((10, 5), (5000, 1)), costs((20, 5), (2000, 1)), "mixed"),
         (costs((10, 5), (1000, 1)), costs((10, 5), (1000, 1)), "does not hold"),
-        (costs((10, 3), (1000, 1)), costs((10, 9), (1000, 5)), "holds"),
-        (costs((10, 9), (1000, 5)), costs((10, 3), (1000, 1)), "does not hold"),
+        (costs((10, 3), (1000, 1)), costs((10, 9), (1000, 5)), "cannot be judged"),
+        (costs((10, 9), (1000, 5)), costs((10, 3), (1000, 1)), "cannot be judged"),
         (costs((10, 3)), costs((100, 5), (1000, 1)), "holds"),
         (costs((500, 3)), costs((100, 5), (1000, 1)), "does not hold"),
         (costs((0, 3)), costs((100, 5), (1000, 1)), "cannot be judged"),
@@ -88,7 +88,7 @@ def test_costs_between_two_points_are_interpolated_on_a_logarithmic_scale():
 
 
 def test_points_that_another_beats_in_both_are_left_out():
-    wasteful = costs((10, 5), (900, 6), (1000, 1))
+    wasteful = costs((10, 5), (900, 3), (50, 2), (1000, 1))
     assert CHEAPER.judge(table(cheap=wasteful, dear=costs((20, 5), (2000, 1)))).answer == "holds"
 
 
@@ -97,8 +97,7 @@ def test_points_that_another_beats_in_both_are_left_out():
     [
         (((10, 1), (100, 3)), ((20, 1), (200, 3)), "holds"),
         (((20, 1), (200, 3)), ((10, 1), (100, 3)), "does not hold"),
-        (((10, 8), (100, 9)), ((10, 1), (100, 3)), "holds"),
-        (((10, 1), (100, 3)), ((10, 8), (100, 9)), "does not hold"),
+        (((10, 8), (100, 9)), ((10, 1), (100, 3)), "cannot be judged"),
     ],
 )
 def test_of_reward_more_is_better(cheap, dear, answer):

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedbandit.kernels.kept_data import nothing_kept, recall
 from fedbandit.kernels.preference import (
     accumulate,
     gradients,
     gradients_of_one,
-    keep,
+    keep_duels,
     learn_alone,
-    no_duels,
     outer_products,
 )
 from fedbandit.kernels.ridge_rows import REFRESH
@@ -22,23 +22,27 @@ from reference.dueling import loss_gradient, minimise_loss
 
 def kept(differences):
     """One client with these duels."""
-    duels = no_duels(1, differences.shape[1])
+    record = nothing_kept(1, differences.shape[1])
     for row in differences:
-        duels = keep(duels, np.zeros(1, dtype=np.int64), row[np.newaxis])
-    return duels
+        record = keep_duels(record, np.zeros(1, dtype=np.int64), row[np.newaxis])
+    return record
 
 
 def test_a_record_keeps_every_duel_of_every_client_as_it_grows():
     rng = np.random.default_rng(0)
-    duels, told = no_duels(3, 2), [[], [], []]
-    for _ in range(70):
+    record, told = nothing_kept(3, 2), [[], [], []]
+    for _ in range(300):
         who = np.flatnonzero(rng.random(3) < 0.7)
         rows = rng.standard_normal((len(who), 2))
-        duels = keep(duels, who, rows)
+        record = keep_duels(record, who, rows)
         for client, row in zip(who, rows, strict=True):
             told[client].append(row.tolist())
+    arm = np.empty(2)
     for client in range(3):
-        assert duels.differences[client, : duels.fought[client]].tolist() == told[client]
+        assert record.length[client] == len(told[client])
+        for place, row in enumerate(told[client]):
+            assert recall(record, client, place, arm) == 0.0
+            assert (-arm).tolist() == row
 
 
 def test_gradients_are_those_of_the_loss():
@@ -86,10 +90,10 @@ def test_newton_finds_the_minimiser_from_wherever_it_stands(seed, size, ridge, l
 
 def test_an_arm_that_meets_itself_changes_nothing():
     data = np.array([[1.0, 2.0], [0.5, -1.0]])
-    duels, theta, gram, inverse = kept(data), np.ones((1, 2)), np.eye(2)[np.newaxis], np.eye(2)[np.newaxis]
-    duels = keep(duels, np.zeros(1, dtype=np.int64), np.zeros((1, 2)))
-    learn_alone(duels, np.zeros(1, dtype=np.int64), np.zeros((1, 2)), gram, inverse, theta, 0.1, 1.0)
-    assert duels.fought.tolist() == [2]
+    record, theta, gram, inverse = kept(data), np.ones((1, 2)), np.eye(2)[np.newaxis], np.eye(2)[np.newaxis]
+    record = keep_duels(record, np.zeros(1, dtype=np.int64), np.zeros((1, 2)))
+    learn_alone(record, np.zeros(1, dtype=np.int64), np.zeros((1, 2)), gram, inverse, theta, 0.1, 1.0)
+    assert record.length.tolist() == [2]
     assert theta.tolist() == [[1.0, 1.0]]
 
 

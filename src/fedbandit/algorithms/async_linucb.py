@@ -36,6 +36,7 @@ from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.download_check import Contacts, Copies, meet, merge_and_check, no_contacts
 from fedbandit.kernels.rows import doubled_array
+from fedbandit.kernels.snapshots import free_slot
 
 PAPER = "Li and Wang 2022, Asynchronous UCB Algorithms for Federated Linear Bandits"
 
@@ -94,7 +95,7 @@ class AsyncServer:
             row, state.rows = state.rows, state.rows + 1
             if row == len(state.copies.own):
                 state.copies = state.copies._replace(own=doubled_array(state.copies.own))
-        if state.copies.users.all():
+        if free_slot(state.copies.users) < 0:
             state.copies = state.copies._replace(
                 common=doubled_array(state.copies.common), users=doubled_array(state.copies.users)
             )

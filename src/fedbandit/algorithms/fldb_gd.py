@@ -43,7 +43,8 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.descent import Search, new_search
 from fedbandit.kernels.dueling import share_inverse, winner_minus_loser
-from fedbandit.kernels.preference import KeptDuels, gradients, keep, no_duels, outer_products
+from fedbandit.kernels.kept_data import Kept, nothing_kept
+from fedbandit.kernels.preference import gradients, keep_duels, outer_products
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class SharedInformation(Download, kind="dueling.shared-information"):
 class CohortState(Beliefs):
     """Beliefs of clients that keep their duels to themselves."""
 
-    duels: KeptDuels
+    kept: Kept
 
 
 class GradientClients(DuelingClients):
@@ -72,12 +73,12 @@ class GradientClients(DuelingClients):
 
     def start(self, clients: int) -> CohortState:
         """Return a cohort that has seen nothing."""
-        return CohortState(*self.beliefs(clients), no_duels(clients, self.rule.dimension))
+        return CohortState(*self.beliefs(clients), nothing_kept(clients, self.rule.dimension))
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Keep each client's duel and send its information."""
         differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
-        state.duels = keep(state.duels, who, differences)
+        state.kept = keep_duels(state.kept, who, differences)
         state.turns[who] += 1
         return (Outgoing(who, Information(outer_products(differences))),)
 
@@ -91,7 +92,7 @@ class GradientClients(DuelingClients):
             return ()
         else:
             theta = np.tile(message.theta, (len(to), 1))
-        return (Outgoing(to, Gradient(gradients(state.duels, to, theta))),)
+        return (Outgoing(to, Gradient(gradients(state.kept, to, theta))),)
 
 
 @dataclass

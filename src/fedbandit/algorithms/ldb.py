@@ -22,7 +22,8 @@ from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.dueling import winner_minus_loser
-from fedbandit.kernels.preference import KeptDuels, keep, learn_alone, no_duels
+from fedbandit.kernels.kept_data import Kept, nothing_kept
+from fedbandit.kernels.preference import keep_duels, learn_alone
 
 
 @dataclass
@@ -30,7 +31,7 @@ class CohortState(Beliefs):
     """Beliefs of clients that learn from their own duels alone."""
 
     gram: Floats  # (clients, d, d) the sum of z z^T, without what W begins with
-    duels: KeptDuels
+    kept: Kept
 
 
 class LonelyClients(DuelingClients):
@@ -39,15 +40,15 @@ class LonelyClients(DuelingClients):
     def start(self, clients: int) -> CohortState:
         """Return a cohort that has seen nothing."""
         size = self.rule.dimension
-        return CohortState(*self.beliefs(clients), np.zeros((clients, size, size)), no_duels(clients, size))
+        return CohortState(*self.beliefs(clients), np.zeros((clients, size, size)), nothing_kept(clients, size))
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Move each client's estimate to the minimiser of its own loss."""
         differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
-        state.duels = keep(state.duels, who, differences)
+        state.kept = keep_duels(state.kept, who, differences)
         state.turns[who] += 1
         learn_alone(
-            state.duels, who, differences, state.gram, state.inverse, state.estimate, self.rule.ridge, self.rule.prior
+            state.kept, who, differences, state.gram, state.inverse, state.estimate, self.rule.ridge, self.rule.prior
         )
         return ()
 

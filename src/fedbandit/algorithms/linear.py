@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels import ridge_rows as kernel
+from fedbandit.kernels import ridge_turns
 from fedbandit.kernels.confidence import Width
 from fedbandit.kernels.rows import doubled
 from fedbandit.kernels.snapshots import Snapshots, empty_snapshots, free_slot, point
@@ -98,6 +100,7 @@ class LinearClients:
     """Clients that upload when their trigger passes a threshold, and say hello at their first turn if asked to."""
 
     cadence = Cadence.TURN
+    turns: ClassVar[Any] = ridge_turns  # the kernels that play whole blocks of turns
 
     def __init__(self, rule: kernel.Rule, dimension: int, thresholds: Floats, greets: Bools) -> None:
         """Take the rule, and for each client its upload threshold and whether it says hello."""
@@ -120,17 +123,15 @@ class LinearClients:
     def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
         self._make_room(state, len(who))
-        return kernel.choose_each(
-            state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule, who, features, draws
-        )
+        chosen: Ints = self.turns.choose_each(*self._cohort(state), who, features, draws)
+        return chosen
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the uploads and hellos that follow."""
         self._make_room(state, len(who))
-        why = kernel.observe_each(
-            state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule, self.thresholds,
-            who, seen.features, seen.choice, seen.feedback,
-        )  # fmt: skip
+        why = self.turns.observe_each(
+            *self._cohort(state), self.thresholds, who, seen.features, seen.choice, seen.feedback
+        )
         outgoing: list[Outgoing[Upload]] = []
         for each in np.flatnonzero(why):
             outgoing += self._news(state, who[each : each + 1], why[each])
@@ -143,9 +144,9 @@ class LinearClients:
         choices = np.empty(len(turns), dtype=np.int64)
         turn = start
         while True:
-            turn, why = kernel.play(
-                state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule, self.thresholds,
-                turns.client, turns.features, turns.outcomes.payoff, draws, turn, choices,
+            turn, why = self.turns.play(
+                *self._cohort(state), self.thresholds, turns.client, turns.features, turns.outcomes.payoff, draws,
+                turn, choices,
             )  # fmt: skip
             if why == kernel.FULL:
                 self._make_room(state, 1)
@@ -169,6 +170,10 @@ class LinearClients:
     def flush(self, state: CohortState, who: Ints) -> Statistics:
         """Empty the upload buffers of clients that have acted, into a message."""
         return Statistics(*kernel.flush_each(state.rows, state.row_of, who))
+
+    def _cohort(self, state: CohortState) -> tuple[Any, ...]:
+        """Return what the kernels need to know of the clients."""
+        return state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule
 
     def _news(self, state: CohortState, client: Ints, why: int) -> Sequence[Outgoing[Upload]]:
         if why == kernel.UPLOAD:

@@ -1,4 +1,4 @@
-"""The command line: `fedbandit list | describe | run | reproduce | demo`."""
+"""The command line: `fedbandit list | describe | run | reproduce | data | demo`."""
 
 from fedbandit.cli.main import main
 

@@ -55,7 +55,8 @@ def _describe_parameters(thing: Any, paper: str) -> None:
     table.add_column("meaning")
     cls: type[Parameters] = thing
     for each in cls.describe():
-        default = "theory" if each.default is None else str(each.default)
+        nothing = "theory" if "theory" in each.meaning else "none"
+        default = nothing if each.default is None else str(each.default)
         table.add_row(each.name, default, each.symbol, escape(f"{each.meaning}: {each.limits}"))
     out.print(table)
 

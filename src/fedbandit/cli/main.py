@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 import fedbandit
+from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
+from fedbandit.cli.features import features
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.run import run
@@ -26,6 +28,8 @@ app.command()(describe)
 app.command()(run)
 app.command()(reproduce)
 app.command()(demo)
+app.add_typer(data, name="data")
+app.command()(features)
 
 
 def _version(wanted: bool) -> None:

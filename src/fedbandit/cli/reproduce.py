@@ -17,7 +17,7 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
-from fedbandit.results.report import known_columns, measured
+from fedbandit.results.report import known_columns, measured, read_table
 from fedbandit.results.reproduce import Reproduced
 from fedbandit.results.reproduce import reproduce as reproduce_experiment
 
@@ -48,8 +48,18 @@ def reproduce(
     _show(found)
 
 
+def _show_file(path: Path) -> None:
+    head, *lines = read_table(path)
+    table = Table(*map(escape, head))
+    for line in lines:
+        table.add_row(*map(escape, line))
+    out.print(table)
+
+
 def _columns(table: Numbers) -> list[str]:
     known = known_columns(table)
+    if "normalised" in known:
+        return ["normalised", "reward", "messages", "scalars"]
     outcomes = ["regret", "later_regret"] if "regret" in known else ["reward"]
     return [*outcomes, "messages", "scalars"]
 
@@ -87,6 +97,9 @@ def _show(found: Reproduced) -> None:
     for row in found.table.rows:
         table.add_row(escape(row.series), escape(row.point), *(_cell(name, row.measured[name]) for name in columns))
     out.print(table)
+    for path in found.figures:
+        if path.suffix == ".csv":
+            _show_file(path)
     for sentence, verdict in found.verdicts:
         colour = "green" if verdict.answer == "holds" else "yellow"
         out.print(f"{escape(sentence)}: [{colour}]{verdict.answer}[/]\n  [dim]{escape(verdict.evidence)}[/]")

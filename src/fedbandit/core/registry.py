@@ -62,6 +62,6 @@ class Registry(Generic[T]):
 
     def _scan(self) -> None:
         if not self._scanned:
-            self._scanned = True
             for module in pkgutil.iter_modules(import_module(self._package).__path__):
                 import_module(f"{self._package}.{module.name}")
+            self._scanned = True  # not before: a file that fails must fail again, not be missing

@@ -42,12 +42,25 @@ def remembered(release: Release, parse: Callable[[Release], Arrays]) -> Arrays:
     """
     if release.size() < SMALLEST_BYTES:
         return parse(release)
-    entry = entry_path(release)
-    kept = _read(entry)
-    if kept is not None:
-        return kept
-    arrays = parse(release)
-    _write(entry, arrays)
+    return kept(entry_path(release), lambda: parse(release))
+
+
+def kept(entry: Path, make: Callable[[], Arrays]) -> Arrays:
+    """Return what an entry of the cache holds, or make it and keep it there.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     entry = Path(folder) / "deep" / "toy.npz"
+    ...     first = kept(entry, lambda: {"all": np.array([7])})
+    ...     again = kept(entry, lambda: {"all": np.array([8])})
+    >>> again["all"].tolist()
+    [7]
+    """
+    found = read_entry(entry)
+    if found is not None:
+        return found
+    arrays = make()
+    write_entry(entry, arrays)
     return arrays
 
 
@@ -63,7 +76,12 @@ def entry_path(release: Release) -> Path:
     return cache_folder() / "parsed" / f"{release.dataset}-{digest[:24]}.npz"
 
 
-def _read(entry: Path) -> Arrays | None:
+def read_entry(entry: Path) -> Arrays | None:
+    """Return the arrays of an entry, or None where there is none that can be read.
+
+    >>> read_entry(Path("/nowhere/toy.npz")) is None
+    True
+    """
     try:
         # Opened here, not by NumPy, which forgets to close what turns out to be no archive.
         with entry.open("rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -72,7 +90,15 @@ def _read(entry: Path) -> Arrays | None:
         return None
 
 
-def _write(entry: Path, arrays: Arrays) -> None:
+def write_entry(entry: Path, arrays: Arrays) -> None:
+    """Write an entry so that a reader sees all of it or nothing; where the folder cannot be written, do nothing.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_entry(Path(folder) / "toy.npz", {"all": np.array([7])})
+    ...     read_entry(Path(folder) / "toy.npz")["all"].tolist()
+    [7]
+    """
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=entry.parent, prefix=entry.stem, suffix=".part")

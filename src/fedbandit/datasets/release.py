@@ -218,6 +218,17 @@ class Release:
             digest.update(f"{path.name}|{facts.st_size}|{facts.st_mtime_ns}\n".encode())
         return digest.hexdigest()
 
+    def content(self) -> str:
+        """Return a digest of the bytes of the release, wherever it lies and whenever it was written."""
+        digest = hashlib.sha256()
+        try:
+            for path in self._container.stamp():
+                with path.open("rb") as file:
+                    digest.update(f"{path.name}|{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        except UNREADABLE as error:
+            raise damaged(self.dataset, self.location.name, f"cannot be read ({_reason(error)})") from error
+        return digest.hexdigest()
+
     def _find(self, name: str) -> str | None:
         for packed in (name, f"{name}.gz", f"{name}.Z"):
             if packed in self._by_name:

@@ -1,7 +1,7 @@
 """Many runs at once: on the cores of one machine, or on a cluster through joblib's Dask and Ray back ends.
 
 with joblib.parallel_config(backend="dask"):
-    fb.reproduce("async-linucb/homogeneous-uniform")
+    fb.reproduce("async-linucb/homogeneous-uniform", jobs=100)
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ def sweep(task: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: in
     if jobs == 1:
         yield from (task(*each) for each in arguments)
         return
-    from joblib import Parallel, delayed  # only a sweep over several processes pays for the import
+    from joblib import Parallel, delayed, parallel  # only a sweep over several processes pays for the import
 
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(task)(*each) for each in arguments)
+    backend, _ = parallel.get_active_backend()
+    as_they_come = "generator_unordered" if backend.supports_return_generator else "list"  # Ray's does not
+    yield from Parallel(n_jobs=jobs, return_as=as_they_come)(delayed(task)(*each) for each in arguments)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.arrays import Floats
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
@@ -57,24 +57,35 @@ class Linear(Environment, id="linear", title="homogeneous clients with linear re
         arrivals = Arrivals(self.arrivals, self.clients, self.skew)
         whose, noise = stream(seed, "arrivals"), stream(seed, "noise")
         offer = self._offers(seed)
+        own = self._own_part(seed)
         for first in range(0, count, block):
             size = min(block, count - first)
+            client = arrivals.next(whose, size)
             arms, mean = offer(size)
+            mean = mean + own(client, arms)
             payoff = mean + self.noise * noise.standard_normal(size)[:, np.newaxis]
-            yield Turns(arrivals.next(whose, size), arms, Rewards(payoff, mean))
+            yield Turns(client, arms, Rewards(payoff, mean))
+
+    def _theta(self, seed: int) -> Floats:
+        """Return the parameter that all clients share."""
+        return unit(stream(seed, "parameter").standard_normal(self.dimension))
+
+    def _own_part(self, seed: int) -> Callable[[Ints, Floats], Floats | float]:  # noqa: ARG002
+        """Return what adds a client's own part to the means of its arms: here there is none."""
+        return lambda client, arms: 0.0  # noqa: ARG005
 
     def _offers(self, seed: int) -> Callable[[int], tuple[Floats, Floats]]:
         rng = stream(seed, "arms")
-        theta = _unit(stream(seed, "parameter").standard_normal(self.dimension))
+        theta = self._theta(seed)
         if self.source == "sphere":
 
             def fresh(size: int) -> tuple[Floats, Floats]:
-                arms = _unit(rng.standard_normal((size, self.arms, self.dimension)))
+                arms = unit(rng.standard_normal((size, self.arms, self.dimension)))
                 return arms, arms @ theta
 
             return fresh
         variance = np.arange(self.dimension, 0, -1) / self.dimension
-        pool = _unit(stream(seed, "pool").standard_normal((self.pool, self.dimension)) * np.sqrt(variance))
+        pool = unit(stream(seed, "pool").standard_normal((self.pool, self.dimension)) * np.sqrt(variance))
         pool_mean = pool @ theta
         order = np.arange(self.pool)
 
@@ -85,5 +96,10 @@ class Linear(Environment, id="linear", title="homogeneous clients with linear re
         return pooled
 
 
-def _unit(vectors: Floats) -> Floats:
+def unit(vectors: Floats) -> Floats:
+    """Return each vector (the last axis) scaled to length 1.
+
+    >>> unit(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
+    """
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))

@@ -79,20 +79,20 @@ class CheaperAtEqual(Claim):
         cost = [np.exp(np.interp(wanted, points[:, 0], np.log(points[:, 1]))) for points in frontiers]
         ratio = cost[0] / cost[1]
         parts = ", ".join(
-            f"{self.y} {_sign(self.y) * level:.0f}: {ours:,.0f} against {theirs:,.0f} {self.x}"
+            f"{self.y} {_sign(self.y) * level:.4g}: {ours:,.0f} against {theirs:,.0f} {self.x}"
             for level, ours, theirs in zip(wanted, cost[0], cost[1], strict=True)
         )
         return verdict((ratio < 1).tolist(), f"{self.cheaper} against {self.dearer} at {parts}")
 
     def _apart(self, frontiers: list[Floats]) -> Verdict:
-        """Judge two series that share no range of y: the one that is better everywhere is better at any cost."""
+        """Answer for two series that share no range of y: there is nothing equal to compare them at."""
         ranges = [(float(points[:, 0].min()), float(points[:, 0].max())) for points in frontiers]
         parts = [
             f"{label} {_sign(self.y) * best:.4g} to {_sign(self.y) * worst:.4g}"
             for label, (best, worst) in zip(self.about(), ranges, strict=True)
         ]
         evidence = f"the two series share no range of {self.y.replace('_', ' ')}: " + ", ".join(parts)
-        return verdict([ranges[0][1] <= ranges[1][0]], evidence)
+        return Verdict("cannot be judged", evidence)
 
 
 def _frontier(rows: list[Row], x: str, y: str) -> Floats:
@@ -148,6 +148,7 @@ class Ordered(Claim):
     series: tuple[str, ...]
     y: str = "regret"
     per_client: bool = False
+    points: tuple[str, ...] = ()  # only these labels; all if none are named
 
     def about(self) -> tuple[str, ...]:
         """Return the labels of the series."""
@@ -161,7 +162,7 @@ class Ordered(Claim):
         several = [points for points in by_point if len(points) > 1]
         shared = [point for point in several[0] if all(point in points for points in several)] if several else [""]
         holds, parts = [], []
-        for point in shared:
+        for point in (each for each in shared if not self.points or each in self.points):
             rows = [points[point] if point in points else next(iter(points.values())) for points in by_point]
             means = [row.mean(self.y) / (row.clients if self.per_client else 1) for row in rows]
             in_order = all(left < right for left, right in pairwise(means))

@@ -38,8 +38,13 @@ def check_points(series: Sequence[Series]) -> None:
             runs[run] = point.label
 
 
-def check_shown(series: Sequence[Series], figures: Sequence[Figure], claims: Sequence[Claim]) -> None:
-    """Refuse figures and claims of series or quantities that there are not, and two figures of one name."""
+def check_shown(
+    series: Sequence[Series], figures: Sequence[Figure], claims: Sequence[Claim], derived: Sequence[str] = ()
+) -> None:
+    """Refuse figures and claims of series or quantities that there are not, and two figures of one name.
+
+    `derived` names what is computed from the measured quantities.
+    """
     labels = [each.label for each in series]
     names: set[str] = set()
     for figure in figures:
@@ -49,7 +54,7 @@ def check_shown(series: Sequence[Series], figures: Sequence[Figure], claims: Seq
             )
         names.add(figure.file_name)
         _check_labels(figure.series, labels)
-        known = CURVES if isinstance(figure, OverTime) else QUANTITIES
+        known = CURVES if isinstance(figure, OverTime) else (*QUANTITIES, *derived)
         if figure.y not in known:
             raise unknown("quantity", figure.y, known)
         if isinstance(figure, OverTime) and figure.spread not in SPREADS:

@@ -26,7 +26,7 @@ from typing import Any
 
 from fedbandit.core.algorithm import algorithms
 from fedbandit.core.environment import environments
-from fedbandit.core.errors import InvalidInput
+from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.registry import Registry
 from fedbandit.experiments.claims import Claim
 from fedbandit.experiments.consistency import check_points, check_shown
@@ -146,6 +146,8 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     quick: Quick = Quick()
     notes: str = ""
+    # The label of a series whose reward in the same world, seed by seed, all rewards are divided by ("normalised").
+    baseline: str = ""
 
     def register(self) -> Experiment:
         """Make the experiment known by its id."""
@@ -194,6 +196,8 @@ class Experiment:
             raise InvalidInput(
                 f"id {self.id!r} cannot name a folder of results: give a plain name, as in my-experiment"
             )
+        if self.baseline and self.baseline not in {series.label for series in self.series}:
+            raise unknown("baseline", self.baseline, {series.label for series in self.series})
         if not self.series:
             raise InvalidInput(f"experiment {self.id!r} has no series: add at least one [[series]]")
         if self.seeds < 1:
@@ -205,7 +209,7 @@ class Experiment:
                 algorithms[series.algorithm].from_values(point.parameters)
                 environments[self.environment].from_values({**self.world, **point.world})
         check_points(self.series)
-        check_shown(self.series, self.figures, self.claims)
+        check_shown(self.series, self.figures, self.claims, ("normalised",) if self.baseline else ())
 
     def _length(self, world: Mapping[str, Any]) -> tuple[int, str]:
         """Return the number of turns in a world, and the fingerprint of its files."""

@@ -52,6 +52,36 @@ class OverTime(Figure):
     spread: str = "standard error"  # one of SPREADS
     labels: tuple[str, ...] = ()  # show only the points with these labels
     by_round: bool = False  # count rounds (turns of each client) on the x axis
+    rate: bool = False  # divide y by the turns so far: an error rate, where regret counts errors
+
+
+@dataclass(frozen=True)
+class Groups(Figure):
+    """What groups of clients, by how many turns they had, sent and earned at each point: a table, and a bar each.
+
+    Group k has the clients with k * width to (k + 1) * width - 1 turns; the last group has no upper end.
+
+    >>> Groups(width=10, count=3).labels()
+    ['0-9', '10-19', '20 and more']
+    """
+
+    kind: ClassVar[str] = "groups"
+
+    y: str = "reward"
+    width: int = 10
+    count: int = 10
+
+    def labels(self) -> list[str]:
+        """Return the names of the groups, in order."""
+        closed = [f"{k * self.width}-{(k + 1) * self.width - 1}" for k in range(self.count - 1)]
+        return [*closed, f"{(self.count - 1) * self.width} and more"]
+
+
+@dataclass(frozen=True)
+class Map(Groups):
+    """Users in the plane of the two principal components of the means of what they had, coloured by group."""
+
+    kind: ClassVar[str] = "map"
 
 
 @dataclass(frozen=True)

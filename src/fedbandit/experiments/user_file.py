@@ -6,6 +6,7 @@ environment = "linear"
 turns = 5000
 seeds = 3
 world = { clients = 50, dimension = 10 }
+# baseline = "Random"                 # the label of a series: all rewards are divided by its own
 
 [[series]]
 label = "Async"
@@ -28,9 +29,9 @@ from typing import Any
 
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along, grid
-from fedbandit.experiments.figures import Against, Figure, OverTime, TradeOff
+from fedbandit.experiments.figures import Against, Figure, Groups, Map, OverTime, TradeOff
 
-KINDS: dict[str, type[Figure]] = {each.kind: each for each in (TradeOff, OverTime, Against)}
+KINDS: dict[str, type[Figure]] = {each.kind: each for each in (TradeOff, OverTime, Against, Groups, Map)}
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -51,7 +52,21 @@ def read_experiment(path: Path) -> Experiment:
 
 def _experiment(data: dict[str, Any], path: Path) -> Experiment:
     _only(
-        data, {"id", "title", "environment", "world", "turns", "rounds", "seeds", "series", "figures", "quick", "notes"}
+        data,
+        {
+            "id",
+            "title",
+            "environment",
+            "world",
+            "turns",
+            "rounds",
+            "seeds",
+            "series",
+            "figures",
+            "quick",
+            "notes",
+            "baseline",
+        },
     )
     for name in ("environment", "series"):
         if name not in data:
@@ -69,6 +84,7 @@ def _experiment(data: dict[str, Any], path: Path) -> Experiment:
         figures=tuple(_figure(each) for each in _tables(data, "figures")) or (TradeOff(), OverTime()),
         quick=_quick(_mapping(data, "quick")),
         notes=str(data.get("notes", "")),
+        baseline=str(data.get("baseline", "")),
     )
 
 

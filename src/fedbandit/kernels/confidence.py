@@ -42,20 +42,32 @@ def first_best(scores: Floats) -> int:
 
 
 @compiled
+def add_optimistic_scores(
+    arms: Floats, first: int, estimate: Floats, inverse: Floats, bonus: float, scores: Floats, product: Floats
+) -> None:
+    """Add x^T estimate + bonus * sqrt(x^T inverse x) to the score of each arm.
+
+    x is the part of the arm from coordinate `first` on that is as long as the estimate. `product` is scratch.
+    """
+    size = estimate.size
+    for k in range(arms.shape[0]):
+        arm = arms[k][first : first + size]
+        score = dot(arm, estimate)
+        if bonus != 0.0:
+            multiply(inverse, arm, product[:size])
+            score += bonus * math.sqrt(max(0.0, dot(arm, product[:size])))
+        scores[k] += score
+
+
+@compiled
 def optimistic_arm(arms: Floats, estimate: Floats, inverse: Floats, bonus: float, scratch: Floats) -> int:
     """Return argmax x^T estimate + bonus * sqrt(x^T inverse x) over the rows of `arms`.
 
     `scratch` has two rows at least as long as an arm and as the number of arms.
     """
-    size = arms.shape[1]
-    product, scores = scratch[0, :size], scratch[1, : arms.shape[0]]
-    for k in range(arms.shape[0]):
-        arm = arms[k]
-        score = dot(arm, estimate)
-        if bonus != 0.0:
-            multiply(inverse, arm, product)
-            score += bonus * math.sqrt(max(0.0, dot(arm, product)))
-        scores[k] = score
+    scores = scratch[1, : arms.shape[0]]
+    scores[:] = 0.0
+    add_optimistic_scores(arms, 0, estimate, inverse, bonus, scores, scratch[0])
     return first_best(scores)
 
 

@@ -107,14 +107,14 @@ def _clear_outside(value: Floats, first: int, last: int) -> None:
 @compiled
 def fold(sums: Floats, out: Floats) -> None:
     """Write the total over all lanes of each row of `sums`, which is spoilt, to `out`."""
-    half = sums.shape[1] // 2
-    while half:
-        for j in range(sums.shape[0]):
-            row = sums[j]
+    for j in range(sums.shape[0]):
+        row = sums[j]
+        half = LANES // 2
+        while half >= 8:
             for s in range(half):
                 row[s] += row[s + half]
-        half //= 2
-    out[:] = sums[:, 0]
+            half //= 2
+        out[j] = ((row[0] + row[4]) + (row[2] + row[6])) + ((row[1] + row[5]) + (row[3] + row[7]))
 
 
 @compiled

@@ -1,83 +1,58 @@
-"""The logistic loss of duels, -log sigmoid(theta^T z) with z = winner - loser, over data that are kept.
+"""The logistic loss of duels, -log sigmoid(theta^T z) with z = winner - loser, and its minimiser over kept data.
 
 Its gradient is -sigmoid(-theta^T z) z; its second derivative is sigmoid(theta^T z) sigmoid(-theta^T z) z z^T, which is
-at most z z^T / 4.
+at most z z^T / 4. To a generalised linear model a duel is the arm -z with reward 0: so it is kept, because that way
+small gradients lose no digits (sigmoid(-theta^T z) comes out of no subtraction).
 """
 
 from __future__ import annotations
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
 from fedbandit.kernels.descent import MOST_EVALUATIONS, cut, is_descent
+from fedbandit.kernels.kept_data import Kept, curvature_of, gradient_of, gradient_of_each, keep, with_more_room
+from fedbandit.kernels.links import LANES, LOGISTIC, mean
 from fedbandit.kernels.ridge import add_observation_to_inverse, add_outer, dot, invert, multiply
 from fedbandit.kernels.ridge_rows import REFRESH
 
 SMALL_STEP = 1e-7  # relative to the estimate: after a Newton step so small the error is its square
 
 
-class KeptDuels(NamedTuple):
-    """Every duel of every client, kept where it was written; the first axis is the client."""
-
-    differences: Floats  # (clients, capacity, d): winner - loser
-    fought: Ints  # (clients,) duels kept so far
-
-
-def no_duels(clients: int, dimension: int) -> KeptDuels:
-    """Return an empty record.
-
-    >>> no_duels(2, 3).fought
-    array([0, 0])
-    """
-    return KeptDuels(np.zeros((clients, 16, dimension)), np.zeros(clients, dtype=np.int64))
-
-
-def keep(duels: KeptDuels, who: Ints, differences: Floats) -> KeptDuels:
-    """Write down one duel of each client of `who`; the record is made twice as long when it is full.
+def keep_duels(kept: Kept, who: Ints, differences: Floats) -> Kept:
+    """Add one duel of each client of `who`; return the record, which is longer if there was no room.
 
     An arm that meets itself tells nothing, whoever wins: such a duel is not kept.
 
-    >>> keep(no_duels(3, 1), np.array([1, 2]), np.array([[0.5], [0.0]])).fought
+    >>> from fedbandit.kernels.kept_data import nothing_kept
+    >>> keep_duels(nothing_kept(3, 1), np.array([1, 2]), np.array([[0.5], [0.0]])).length
     array([0, 1, 0])
     """
-    tells = differences.any(axis=1)
-    who = who[tells]
-    place = duels.fought[who]
-    capacity = duels.differences.shape[1]
-    if place.size and place.max() == capacity:
-        longer = np.zeros((len(duels.fought), 2 * capacity, duels.differences.shape[2]))
-        longer[:, :capacity] = duels.differences
-        duels = duels._replace(differences=longer)
-    duels.differences[who, place] = differences[tells]
-    duels.fought[who] += 1
-    return duels
+    if kept.length[who].max(initial=0) == kept.reward.shape[1] * LANES:
+        kept = with_more_room(kept)
+    _keep_each(kept, who, differences)
+    return kept
 
 
 @compiled
-def add_gradient(data: Floats, theta: Floats, gradient: Floats) -> None:
-    """Add the gradient at theta of the loss of each row of `data`, one after the other."""
-    size = theta.size
-    for duel in range(data.shape[0]):  # indexed in place: a view of each row would cost more than the arithmetic
-        margin = 0.0
-        for j in range(size):
-            margin += data[duel, j] * theta[j]
-        weight = 1.0 / (1.0 + math.exp(margin))
-        for j in range(size):
-            gradient[j] -= weight * data[duel, j]
-
-
-@compiled
-def gradients(duels: KeptDuels, who: Ints, theta: Floats) -> Floats:
-    """Return each client's gradient (m, d) over all its duels, at its own theta (m, d)."""
-    own = np.zeros(theta.shape)
+def _keep_each(kept: Kept, who: Ints, differences: Floats) -> None:
     for each in range(who.size):
-        client = who[each]
-        add_gradient(duels.differences[client, : duels.fought[client]], theta[each], own[each])
-    return own
+        if differences[each].any():
+            keep(kept, who[each], -differences[each], 0.0)
+
+
+def gradients(kept: Kept, who: Ints, theta: Floats) -> Floats:
+    """Return each client's gradient (m, d) over all its duels, at its own theta (m, d)."""
+    return gradient_of_each(kept, who, np.zeros_like(kept.length), kept.length, theta, LOGISTIC)
+
+
+@compiled
+def add_gradient(difference: Floats, theta: Floats, gradient: Floats) -> None:
+    """Add the gradient at theta of one duel's loss."""
+    weight = mean(LOGISTIC, -dot(difference, theta))
+    for j in range(theta.size):
+        gradient[j] -= weight * difference[j]
 
 
 @compiled
@@ -85,7 +60,7 @@ def gradients_of_one(differences: Floats, theta: Floats) -> Floats:
     """Return the gradient (m, d) of each of some duels, at one theta (d,)."""
     own = np.zeros(differences.shape)
     for each in range(differences.shape[0]):
-        add_gradient(differences[each : each + 1], theta, own[each])
+        add_gradient(differences[each], theta, own[each])
     return own
 
 
@@ -94,7 +69,7 @@ def accumulate(anchor: Floats, gradient: Floats, information: Floats, who: Ints,
     """Add each client's new duel to its gradient at its anchor, and to its information sum z z^T."""
     for each in range(who.size):
         client = who[each]
-        add_gradient(differences[each : each + 1], anchor[client], gradient[client])
+        add_gradient(differences[each], anchor[client], gradient[client])
         add_outer(information[client], differences[each])
 
 
@@ -108,46 +83,35 @@ def outer_products(vectors: Floats) -> Floats:
 
 
 @compiled
-def slopes(data: Floats, theta: Floats, ridge: float, gradient: Floats, hessian: Floats) -> None:
-    """Write the gradient of the loss plus ridge/2 |theta|^2, and the Hessian of the loss without the ridge."""
-    size = theta.size
-    for j in range(size):
-        gradient[j] = ridge * theta[j]
-    hessian[:] = 0.0
-    for duel in range(data.shape[0]):  # indexed in place, as above
-        margin = 0.0
-        for j in range(size):
-            margin += data[duel, j] * theta[j]
-        weight = 1.0 / (1.0 + math.exp(margin))
-        bend = weight * (1.0 - weight)
-        for i in range(size):
-            gradient[i] -= weight * data[duel, i]
-            scaled = bend * data[duel, i]
-            for j in range(i, size):  # the upper triangle is all that a factorisation reads
-                hessian[i, j] += scaled * data[duel, j]
+def _slope(kept: Kept, client: int, theta: Floats, ridge: float, gradient: Floats) -> None:
+    """Write the gradient of the client's loss plus ridge/2 |theta|^2."""
+    gradient_of(kept, client, 0, kept.length[client], theta, LOGISTIC, gradient)
+    for j in range(theta.size):
+        gradient[j] += ridge * theta[j]
 
 
 @compiled
-def newton(data: Floats, gram: Floats, ridge: float, theta: Floats, scratch: Floats, vectors: Floats) -> None:
-    """Move theta to the minimiser of the loss plus ridge/2 |theta|^2, by Newton steps from where it is.
+def newton(kept: Kept, client: int, gram: Floats, ridge: float, theta: Floats) -> None:
+    """Move theta to the minimiser of the client's loss plus ridge/2 |theta|^2, by Newton steps from where it is.
 
-    `gram` is the sum of z z^T. `scratch` holds four matrices, `vectors` five vectors.
+    `gram` is the sum of z z^T.
     """
-    hessian, inverse, upper, lower = scratch[0], scratch[1], scratch[2], scratch[3]
+    size = theta.size
+    matrices, vectors = np.empty((4, size, size)), np.empty((5, size))
+    hessian, inverse, upper, lower = matrices[0], matrices[1], matrices[2], matrices[3]
     gradient, step, trial, slope, product = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
-    slopes(data, theta, ridge, gradient, hessian)
+    _slope(kept, client, theta, ridge, gradient)
     for _ in range(MOST_EVALUATIONS):
+        curvature_of(kept, client, kept.length[client], theta, LOGISTIC, hessian)
         invert(hessian, ridge, inverse, upper, lower)
         multiply(inverse, gradient, step)
-        for j in range(step.size):
-            step[j] = -step[j]
+        step *= -1.0
         if dot(step, step) <= SMALL_STEP**2 * max(1.0, dot(theta, theta)):
             theta += step
             return
         for _ in range(MOST_EVALUATIONS):
-            for j in range(step.size):
-                trial[j] = theta[j] + step[j]
-            slopes(data, trial, ridge, slope, hessian)
+            trial[:] = theta + step
+            _slope(kept, client, trial, ridge, slope)
             multiply(gram, step, product)
             fall, rise = -dot(gradient, step), dot(slope, step)
             if is_descent(fall, rise, 0.25 * dot(step, product) + ridge * dot(step, step)):
@@ -159,20 +123,18 @@ def newton(data: Floats, gram: Floats, ridge: float, theta: Floats, scratch: Flo
 
 @compiled
 def learn_alone(
-    duels: KeptDuels, who: Ints, differences: Floats, gram: Floats, inverse: Floats, theta: Floats, ridge: float,
+    kept: Kept, who: Ints, differences: Floats, gram: Floats, inverse: Floats, theta: Floats, ridge: float,
     prior: float,
 ) -> None:  # fmt: skip
     """Take in each client's latest duel, already kept: the sum z z^T, (sum + prior I)^-1, and the minimiser."""
     size = theta.shape[1]
-    scratch, vectors = np.empty((4, size, size)), np.empty((5, size))
+    scratch = np.empty((2, size, size))
     for each in range(who.size):
         client, latest = who[each], differences[each]
-        if dot(latest, latest) == 0.0:
-            continue
-        data = duels.differences[client, : duels.fought[client]]
-        add_outer(gram[client], latest)
-        if data.shape[0] % REFRESH:
-            add_observation_to_inverse(inverse[client], latest, vectors[0])
-        else:
-            invert(gram[client], prior, inverse[client], scratch[0], scratch[1])
-        newton(data, gram[client], ridge, theta[client], scratch, vectors)
+        if latest.any():
+            add_outer(gram[client], latest)
+            if kept.length[client] % REFRESH:
+                add_observation_to_inverse(inverse[client], latest, scratch[0, 0])
+            else:
+                invert(gram[client], prior, inverse[client], scratch[0], scratch[1])
+            newton(kept, client, gram[client], ridge, theta[client])

@@ -1,4 +1,4 @@
-"""Many ridge regressions side by side, one row a client: choose, observe, and play whole blocks of turns.
+"""Many ridge regressions side by side, one row a client: what a client knows, chooses, observes and takes in.
 
 A client gets its row when it first acts, so memory is proportional to the clients that have acted. A download is
 noted as the slot of a shared snapshot and taken in when the client next acts, so a broadcast to a million
@@ -14,7 +14,14 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.compiled import compiled
-from fedbandit.kernels.confidence import Width, optimistic_arm, perturbed_sample, thompson_sample, width
+from fedbandit.kernels.confidence import (
+    Width,
+    add_optimistic_scores,
+    first_best,
+    perturbed_sample,
+    thompson_sample,
+    width,
+)
 from fedbandit.kernels.ridge import add_observation_to_inverse, add_outer, invert, multiply
 from fedbandit.kernels.snapshots import Snapshots
 
@@ -105,17 +112,26 @@ def take_in(rows: RidgeRows, row: int, shared: Snapshots, slot: int, ridge: floa
 
 
 @compiled
+def add_scores(
+    rows: RidgeRows, row: int, arms: Floats, first: int, normals: Floats, rule: Rule, scores: Floats, product: Floats
+) -> None:
+    """Add to each arm's score what the client of a row expects of its coordinates from `first` on."""
+    spread = width(rows.log_det[row], rule.width)
+    inverse, estimate = rows.inverse[row], rows.estimate[row]
+    if rule.exploration == THOMPSON:
+        estimate, spread = thompson_sample(estimate, inverse, spread, normals), 0.0
+    elif rule.exploration == PERTURBED:
+        estimate, spread = perturbed_sample(rows.moment[row], rows.gram[row], inverse, spread, normals), 0.0
+    add_optimistic_scores(arms, first, estimate, inverse, spread, scores, product)
+
+
+@compiled
 def choose(rows: RidgeRows, row: int, arms: Floats, normals: Floats, rule: Rule, scratch: Floats) -> int:
     """Return the arm that the client of a row prefers."""
-    spread = width(rows.log_det[row], rule.width)
-    inverse = rows.inverse[row]
-    if rule.exploration == UCB:
-        return optimistic_arm(arms, rows.estimate[row], inverse, spread, scratch[0])
-    if rule.exploration == THOMPSON:
-        sample = thompson_sample(rows.estimate[row], inverse, spread, normals)
-    else:
-        sample = perturbed_sample(rows.moment[row], rows.gram[row], inverse, spread, normals)
-    return optimistic_arm(arms, sample, inverse, 0.0, scratch[0])
+    scores = scratch[0, 1, : arms.shape[0]]
+    scores[:] = 0.0
+    add_scores(rows, row, arms, 0, normals, rule, scores, scratch[0, 0])
+    return first_best(scores)
 
 
 @compiled
@@ -175,34 +191,6 @@ def scratch_for(arms: int, dimension: int) -> Floats:
 
 
 @compiled
-def choose_each(
-    row_of: Ints, used: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, rule: Rule, who: Ints,
-    arms: Floats, draws: Floats,
-) -> Ints:  # fmt: skip
-    """Return the choice of each client of `who`; there must be a free row for each newcomer."""
-    choices = np.empty(who.size, dtype=np.int64)
-    scratch = scratch_for(arms.shape[1], arms.shape[2])
-    for each in range(who.size):
-        row = settle(who[each], row_of, used, slot_of, rows, shared, rule, scratch)
-        choices[each] = choose(rows, row, arms[each], draws[each], rule, scratch)
-    return choices
-
-
-@compiled
-def observe_each(
-    row_of: Ints, used: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, rule: Rule, thresholds: Floats,
-    who: Ints, arms: Floats, choice: Ints, reward: Floats,
-) -> Ints:  # fmt: skip
-    """Add each client's observation; return why each has something to send (UPLOAD, FIRST), or DONE."""
-    why = np.empty(who.size, dtype=np.int64)
-    scratch = scratch_for(arms.shape[1], arms.shape[2])
-    for each in range(who.size):
-        row = settle(who[each], row_of, used, slot_of, rows, shared, rule, scratch)
-        why[each] = take_turn(rows, row, arms[each, choice[each]], reward[each], rule, thresholds[who[each]], scratch)
-    return why
-
-
-@compiled
 def take_turn(
     rows: RidgeRows, row: int, arm: Floats, reward: float, rule: Rule, threshold: float, scratch: Floats
 ) -> int:
@@ -229,27 +217,3 @@ def flush_each(rows: RidgeRows, row_of: Ints, who: Ints) -> tuple[Floats, Floats
         rows.growth[row] = 0.0
         rows.fresh[row] = 0
     return gram, moment, observations
-
-
-@compiled
-def play(
-    row_of: Ints, used: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, rule: Rule, thresholds: Floats,
-    client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int, choices: Ints,
-) -> tuple[int, int]:  # fmt: skip
-    """Play turns from `start` on until one has something to send; return the next turn and the reason.
-
-    FULL: a new client needs a row and there is none (its turn is not played). FIRST: a client had its first turn
-    and uploads nothing. UPLOAD: the client of the last turn is due to upload. DONE: the block has ended.
-    """
-    scratch = scratch_for(arms.shape[1], arms.shape[2])
-    for turn in range(start, client.size):
-        who = client[turn]
-        if row_of[who] < 0 and used[0] == rows.fresh.size:
-            return turn, FULL
-        row = settle(who, row_of, used, slot_of, rows, shared, rule, scratch)
-        arm = choose(rows, row, arms[turn], draws[turn], rule, scratch)
-        choices[turn] = arm
-        why = take_turn(rows, row, arms[turn, arm], payoff[turn, arm], rule, thresholds[who], scratch)
-        if why != DONE:
-            return turn + 1, why
-    return client.size, DONE

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Canvas
 
 from fedbandit.core.arrays import Floats
 from fedbandit.experiments.experiment import Experiment
-from fedbandit.experiments.figures import Against, Figure, OverTime, TradeOff
+from fedbandit.experiments.figures import Against, Figure, Groups, OverTime, TradeOff
 from fedbandit.experiments.table import Row, Table
 from fedbandit.results.record import Record
 from fedbandit.results.result import Result
@@ -27,6 +27,7 @@ AXES = {
     "regret": "cumulative regret",
     "later_regret": "regret without each client's first turn",
     "reward": "cumulative reward",
+    "normalised": "reward, over a random policy's",
 }
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -44,7 +45,11 @@ STYLE: dict[Any, Any] = {
 def draw(
     figure: Figure, experiment: Experiment, table: Table, records: Mapping[str, Record], folder: Path
 ) -> list[Path]:
-    """Draw one figure of an experiment; return the PNG and the SVG that were written."""
+    """Draw one figure of an experiment; return the files that were written: PNG, SVG, and of groups the table."""
+    if isinstance(figure, Groups):
+        from fedbandit.results.groups import draw_groups
+
+        return draw_groups(figure, experiment, records, folder)
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(7.2, 4.6), layout="constrained")
         axes = canvas.add_subplot()
@@ -54,10 +59,10 @@ def draw(
         elif isinstance(figure, TradeOff | Against):
             _against(axes, figure, table)
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
-        axes.set_ylabel(AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else ""))
+        axes.set_ylabel(_y_label(figure))
         if axes.get_legend_handles_labels()[1]:
             axes.legend(fontsize=8)
-        return _write(canvas, folder / figure.file_name)
+        return write(canvas, folder / figure.file_name)
 
 
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
@@ -80,6 +85,12 @@ def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canva
         if path is not None:
             canvas.savefig(path, dpi=150)
         return canvas
+
+
+def _y_label(figure: Figure) -> str:
+    if isinstance(figure, OverTime) and figure.rate:
+        return f"{figure.y} per turn, so far"
+    return AXES.get(figure.y, figure.y) + (" per client" if figure.per_client else "")
 
 
 def _shown(figure: Figure, labels: Sequence[str]) -> list[str]:
@@ -141,7 +152,7 @@ def _over_time(axes: Any, figure: OverTime, experiment: Experiment, records: Map
         if series.label in _shown(figure, [series.label]) and (not figure.labels or point.label in figure.labels):
             groups.setdefault((series.label, point.label), []).append(records[cell.key()])
     for place, ((series_label, point_label), group) in enumerate(groups.items()):
-        share = group[0].clients if figure.per_client else 1
+        share = group[0].curves["turn"] if figure.rate else group[0].clients if figure.per_client else 1
         curves = np.array([record.curves[figure.y] for record in group]) / share
         turns = group[0].curves["turn"] / (group[0].clients if figure.by_round else 1)
         mean, spread = curves.mean(axis=0), figure.band * _spread(curves, figure.spread)
@@ -158,7 +169,8 @@ def _spread(curves: Floats, kind: str) -> Floats:
     return np.asarray(deviation / np.sqrt(len(curves)) if kind == "standard error" else deviation)
 
 
-def _write(canvas: Canvas, stem: Path) -> list[Path]:
+def write(canvas: Canvas, stem: Path) -> list[Path]:
+    """Write a canvas as PNG and SVG, the same bytes each time."""
     paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else None

@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.npz import read_npz
 from fedbandit.experiments.experiment import Cell
+from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.results.result import Result
 from fedbandit.results.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
 TOTALS = tuple(name for name in QUANTITIES if name != "later_regret")
+BY_CLIENT = ("turns", "rewards", "exchanges")
+MOST_CLIENTS = 10_000  # of a larger roster nothing is kept client by client
 
 
 @dataclass(frozen=True)
 class Record:
-    """Totals by name, and the curves at the checkpoints."""
+    """Totals by name, the curves at the checkpoints, and for each client its turns, rewards and exchanges.
+
+    An exchange is a turn after which something was sent.
+    """
 
     clients: int
     totals: dict[str, float]
     curves: dict[str, Floats]
+    by_client: dict[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: Result) -> Record:
@@ -39,13 +46,13 @@ class Record:
         summary = result.summary()
         totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
         totals["later_regret"] = totals["regret"] - _first_turns(result)
-        return cls(result.clients, totals, {"turn": at + 1.0, **curves})
+        return cls(result.clients, totals, {"turn": at + 1.0, **curves}, _by_client(result))
 
     def save(self, path: Path) -> None:
         """Write the record so that a reader sees all of it or nothing."""
         part = path.with_suffix(f".{os.getpid()}.part")
         about = json.dumps({"clients": self.clients, "totals": self.totals})
-        arrays: dict[str, Any] = {"about": np.array(about), **self.curves}
+        arrays: dict[str, Any] = {"about": np.array(about), **self.curves, **self.by_client}
         with part.open("wb") as file:
             np.savez_compressed(file, **arrays)
         part.replace(path)
@@ -57,15 +64,42 @@ class Record:
             data = read_npz(path)
             about: dict[str, Any] = json.loads(str(data["about"]))
             totals = {name: float(about["totals"][name]) for name in QUANTITIES}
-            return cls(int(about["clients"]), totals, {name: data[name] for name in ("turn", *CURVES)})
+            curves = {name: data[name] for name in ("turn", *CURVES)}
+            return cls(int(about["clients"]), totals, curves, {name: data[name] for name in BY_CLIENT if name in data})
         except (InvalidInput, ValueError, KeyError, TypeError):
             return None
+
+
+def _by_client(result: Result) -> dict[str, Floats]:
+    if result.clients > MOST_CLIENTS:
+        return {}
+    columns = (None, result.turn_reward, np.diff(result.messages, prepend=0) > 0)
+    return {
+        name: np.bincount(result.client, column, result.clients).astype(np.float64)
+        for name, column in zip(BY_CLIENT, columns, strict=True)
+    }
 
 
 def _first_turns(result: Result) -> float:
     """Return the regret of each client's first turn, when it may know nothing yet."""
     first = np.unique(result.client, return_index=True)[1]
     return float(result.turn_regret[first].sum())
+
+
+def group_of(turns: Floats, figure: Groups) -> Ints:
+    """Return the group of each client by its number of turns.
+
+    >>> group_of(np.array([0.0, 9.0, 10.0, 500.0]), Groups(width=10, count=3))
+    array([0, 0, 1, 2])
+    """
+    return np.minimum(turns.astype(np.int64) // figure.width, figure.count - 1)
+
+
+def group_totals(record: Record, figure: Groups) -> dict[str, float]:
+    """Return what each group of clients did, as in "rewards 10-19"."""
+    group = group_of(record.by_client["turns"], figure)
+    sums = {name: np.bincount(group, record.by_client[name], figure.count) for name in BY_CLIENT}
+    return {f"{name} {label}": float(sums[name][k]) for name in BY_CLIENT for k, label in enumerate(figure.labels())}
 
 
 def run_cell(cell: Cell, folder: Path) -> tuple[Cell, Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Measured, Table
 
-COLUMNS = ("regret", "later_regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
+COLUMNS = ("normalised", "regret", "later_regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
 
 
 def write_report(
@@ -35,6 +36,7 @@ def write_report(
         columns=known_columns(table),
         verdicts=verdicts,
         drawings=drawings,
+        tables=[read_table(path) for path in figures if path.suffix == ".csv"],
         version=fedbandit.__version__,
     )
     path = folder / "report.html"
@@ -59,7 +61,14 @@ def measured(value: Measured) -> str:
 
 def known_columns(table: Table) -> list[str]:
     """Return the quantities that at least one row knows."""
-    return [name for name in COLUMNS if any(not math.isnan(row.measured[name].mean) for row in table.rows)]
+    nothing = Measured(math.nan, 0.0, 0)
+    return [name for name in COLUMNS if any(not math.isnan(row.measured.get(name, nothing).mean) for row in table.rows)]
+
+
+def read_table(path: Path) -> list[list[str]]:
+    """Return the lines of a CSV file, the header first."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
 
 
 def _inline(path: Path) -> str:

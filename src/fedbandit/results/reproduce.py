@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from fedbandit.engines.sweep import sweep
 from fedbandit.experiments.claims import Verdict
-from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.experiment import Cell, Experiment, experiments
+from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
-from fedbandit.results.record import Record, run_cell
+from fedbandit.results.record import Record, group_totals, run_cell
 
 Progress = Callable[[int, int], None]
 
@@ -32,11 +33,20 @@ class Reproduced:
     cells_kept: int
 
 
-def reproduce(experiment: Experiment, folder: Path, *, jobs: int = 1, progress: Progress | None = None) -> Reproduced:
-    """Run an experiment's missing cells and write everything under `folder`.
+def reproduce(
+    experiment: str | Experiment,
+    folder: str | Path | None = None,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Reproduced:
+    """Run an experiment's missing cells and write everything under `folder` (default: results/ and its id).
 
     Finished cells are kept under `folder/cells`, so that a run that was stopped goes on where it was.
     """
+    if isinstance(experiment, str):
+        experiment = experiments[experiment]
+    folder = Path("results", experiment.id) if folder is None else Path(folder)
     experiment.check()
     records, kept = _records(experiment, folder / "cells", jobs, progress)
     table = tabulate(experiment, records)
@@ -72,9 +82,20 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
     """Summarise the records of each point over its seeds."""
     grouped: dict[tuple[str, str], list[Record]] = {}
     rows = {}
+    beside = {
+        _world(cell): records[cell.key()]
+        for series, _, cell in experiment.cells()
+        if series.label == experiment.baseline
+    }
     for series, point, cell in experiment.cells():
         key = (series.label, point.label)
-        grouped.setdefault(key, []).append(records[cell.key()])
+        record = records[cell.key()]
+        if experiment.baseline:
+            record = normalised(record, beside[_world(cell)])
+        for figure in experiment.figures:
+            if isinstance(figure, Groups):
+                record = replace(record, totals={**record.totals, **group_totals(record, figure)})
+        grouped.setdefault(key, []).append(record)
         rows[key] = {**point.world, **point.parameters}
     return Table(
         tuple(
@@ -82,6 +103,21 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
             for (series, point), group in grouped.items()
         )
     )
+
+
+def _world(cell: Cell) -> tuple[int, str]:
+    return cell.seed, repr(sorted(cell.world.items()))
+
+
+def normalised(record: Record, baseline: Record) -> Record:
+    """Return a record with one more total: its reward over that of a baseline in the same world.
+
+    >>> run, chance = (Record(1, {"reward": reward}, {}) for reward in (6.0, 4.0))
+    >>> normalised(run, chance).totals["normalised"]
+    1.5
+    """
+    share = record.totals["reward"] / baseline.totals["reward"] if baseline.totals["reward"] else float("nan")
+    return replace(record, totals={**record.totals, "normalised": share})
 
 
 def _measure(records: Iterable[Record]) -> dict[str, Measured]:
@@ -97,7 +133,9 @@ def _measure(records: Iterable[Record]) -> dict[str, Measured]:
 def write_table(table: Table, path: Path) -> None:
     """Write the table as CSV: one row a point, mean and standard deviation of each quantity."""
     quantities = list(table.rows[0].measured)
-    settings = list(dict.fromkeys(name for row in table.rows for name in row.settings))
+    settings = [
+        name for name in dict.fromkeys(name for row in table.rows for name in row.settings) if name != "clients"
+    ]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         head = [f"{name}{part}" for name in quantities for part in ("", "_deviation")]

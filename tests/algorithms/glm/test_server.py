@@ -11,6 +11,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.algorithms.glm.messages import Behind, Call, Due, GlobalModel, Gradient, Probe
 from fedbandit.algorithms.glm.updates import IDLE
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.turns import Observations
 
@@ -91,9 +92,9 @@ def test_while_one_client_is_silent_nothing_is_sent_and_nothing_committed_change
     heard = np.delete(EVERYONE, silent)
     assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []
     assert same(exchange.committed(), before)
-    iterate = exchange.state.search.iterate.copy()
+    iterate = exchange.state.iterate.copy()
     assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []  # again: no second answer counts
-    assert (exchange.state.search.iterate == iterate).all()
+    assert (exchange.state.iterate == iterate).all()
     assert same(exchange.committed(), before)
 
 
@@ -217,3 +218,13 @@ def test_the_variants_wait_for_everybody_too(name):
     assert same(exchange.committed(), before)
     last = np.array([3])
     assert exchange.up(Outgoing(last, answer.message.rows(last)))
+
+
+def test_an_answer_of_the_wrong_kind_is_refused_and_changes_nothing():
+    exchange = Exchange()
+    exchange.due()
+    before = copy.deepcopy(asdict(exchange.state))
+    wrong = Gradient(np.ones((CLIENTS, DIMENSION)), np.full(CLIENTS, 1), np.full(CLIENTS, 0))
+    with pytest.raises(ProtocolError, match=r"step 0 is answered by 'glm\.statistics', not by 'glm\.gradient'"):
+        exchange.up(Outgoing(EVERYONE, wrong))
+    np.testing.assert_equal(asdict(exchange.state), before)

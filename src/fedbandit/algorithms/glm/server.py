@@ -11,6 +11,7 @@ from fedbandit.algorithms.glm.messages import Batch, Behind, Curvature, Due, Gra
 from fedbandit.algorithms.glm.steps import NoSteps
 from fedbandit.algorithms.glm.updates import CALLED, IDLE, GlobalUpdate, ServerState, nothing_learnt
 from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download
 
@@ -73,9 +74,14 @@ class GlmServer:
         fits = (message.version == state.version + 1) & (message.step == state.step) & ~state.answered[senders]
         if not fits.any():
             return ()
+        expected = update.expected(state.step)
+        if not isinstance(message, expected):
+            raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
+        if not fits.all():
+            senders, message = senders[fits], message.rows(fits)
         for name in message.layout().keys() - _PROTOCOL:
-            getattr(state.answers, name)[senders[fits]] = getattr(message, name)[fits]
-        state.answered[senders[fits]] = True
+            getattr(state.answers, name)[senders] = getattr(message, name)
+        state.answered[senders] = True
         if not state.answered.all():
             return ()
         state.answered[:] = False

@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from fedbandit.algorithms.glm.messages import Curvature, Gradient, Probe
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.messages import Upload
 from fedbandit.kernels.glm_width import Model
 from fedbandit.kernels.kept_data import Kept, curvature_of_each, gradient_of_each
 from fedbandit.kernels.refit import damping
 
 
-@dataclass
-class Search:
+class Search(NamedTuple):
     """Where a solver stands: the iterate whose gradient is asked for, and what acceleration remembers."""
 
     iterate: Floats  # theta^(j)
@@ -35,8 +35,7 @@ class Search:
     momentum: float  # v_j
 
 
-@dataclass
-class Answers:
+class Answers(NamedTuple):
     """What clients have answered, one row each: the order of arrival does not matter."""
 
     gram: Floats
@@ -48,15 +47,19 @@ class Answers:
 class Solver(Protocol):
     """The two halves of a way to minimise the global objective."""
 
+    answers: ClassVar[type[Upload]]  # the message that answers a probe
+
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Gradient | Curvature:
         """Return what the clients `to` say of the iterate, from their observations before `stop`."""
 
-    def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
-        """Go to the next iterate, given the gradient of F at this one, and the answers of all."""
+    def move(self, search: Search, gradient: Floats, answers: Answers) -> Search:
+        """Return where to look next, given the gradient of F at the iterate, and the answers of all."""
 
 
 def _gradients(kept: Kept, to: Ints, stop: Ints, model: Floats, link: int) -> Floats:
-    return gradient_of_each(kept, to, np.zeros_like(stop), stop, np.tile(model, (len(to), 1)), link)
+    models = np.empty((len(to), len(model)))
+    models[:] = model
+    return gradient_of_each(kept, to, np.zeros_like(stop), stop, models, link)
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Accelerated:
 
     model: Model
     arm_bound: float
+    answers: ClassVar[type[Upload]] = Gradient
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Gradient:
         """Return the gradients."""
@@ -74,15 +78,14 @@ class Accelerated:
             step=np.full(len(to), probe.step),
         )
 
-    def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
+    def move(self, search: Search, gradient: Floats, answers: Answers) -> Search:
         """Step along the gradient, and on by the momentum."""
         n = int(answers.observations.sum())
         smoothness = self.model.smoothness * self.arm_bound**2 + self.model.ridge / n
         momentum = (1.0 + math.sqrt(1.0 + 4.0 * search.momentum**2)) / 2.0
         gamma = (1.0 - search.momentum) / momentum
         place = search.iterate - gradient / smoothness
-        search.iterate = (1.0 - gamma) * place + gamma * search.place
-        search.place, search.momentum = place, momentum
+        return Search((1.0 - gamma) * place + gamma * search.place, place, momentum)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ class DampedNewton:
 
     model: Model
     arm_bound: float
+    answers: ClassVar[type[Upload]] = Curvature
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Curvature:
         """Return the gradients and the Hessians."""
@@ -101,9 +105,10 @@ class DampedNewton:
             step=np.full(len(to), probe.step),
         )
 
-    def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
+    def move(self, search: Search, gradient: Floats, answers: Answers) -> Search:
         """Step to the minimum of the quadratic model, or part of the way."""
         n = int(answers.observations.sum())
         curvature = answers.curvature.sum(axis=0) + self.model.ridge * np.eye(len(gradient))
         step = np.linalg.solve(curvature, n * gradient)
-        search.iterate = search.iterate - damping(self.arm_bound * float(np.linalg.norm(step))) * step
+        factor = damping(self.arm_bound * float(np.linalg.norm(step)))
+        return search._replace(iterate=search.iterate - factor * step)

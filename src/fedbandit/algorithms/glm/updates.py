@@ -7,7 +7,8 @@ of the last question, so an update that stands still halfway has done no harm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -41,7 +42,9 @@ class ServerState:
     step: int  # IDLE, CALLED, or the number of the iterate asked about
     answered: Bools
     answers: Answers
-    search: Search = field(repr=False)
+    iterate: Floats  # theta^(j)
+    place: Floats  # what acceleration remembers (see `solvers`)
+    momentum: float
 
 
 class GlobalUpdate(Protocol):
@@ -61,6 +64,9 @@ class GlobalUpdate(Protocol):
 
     def question(self, state: ServerState) -> Call | Probe:
         """Return what is asked at this step."""
+
+    def expected(self, step: int) -> type[Upload]:
+        """Return the kind of message that answers the question of a step."""
 
     def advance(self, state: ServerState) -> bool:
         """Use the answers of all: go on to the next question, or finish the update and return True."""
@@ -91,7 +97,9 @@ def nothing_learnt(clients: int, dimension: int) -> ServerState:
             np.zeros((clients, *square)),
             np.zeros(clients, dtype=np.int64),
         ),
-        search=Search(vectors[2], vectors[3], 1.0),
+        iterate=vectors[2],
+        place=vectors[3],
+        momentum=1.0,
     )
 
 
@@ -136,26 +144,31 @@ class Regression:
         """Call for statistics first, then probe iterates."""
         if state.step == CALLED:
             return Call(state.version + 1)
-        return Probe(state.search.iterate.copy(), state.version + 1, state.step)
+        return Probe(state.iterate, state.version + 1, state.step)
+
+    def expected(self, step: int) -> type[Upload]:
+        """Expect statistics first, then what the solver needs."""
+        return Statistics if step == CALLED else self.solver.answers
 
     def advance(self, state: ServerState) -> bool:
         """Begin at the last global model, and move until the gradient is small enough."""
         if state.step == CALLED:
-            state.search = Search(state.model.copy(), state.model.copy(), 1.0)
+            state.iterate, state.place, state.momentum = state.model, state.model, 1.0
             state.step += 1
             return False
-        n, ridge, search = int(state.answers.observations.sum()), self.model.ridge, state.search
-        gradient = (state.answers.gradient.sum(axis=0) + ridge * search.iterate) / n
-        length = float(np.linalg.norm(gradient))
-        if length <= np.sqrt(2.0 * ridge / n * self.suboptimality(n)):
-            _finish(state, search.iterate, search.iterate)
+        n, ridge = int(state.answers.observations.sum()), self.model.ridge
+        gradient = (state.answers.gradient.sum(axis=0) + ridge * state.iterate) / n
+        length = math.sqrt(gradient @ gradient)
+        if length <= math.sqrt(2.0 * ridge / n * self.suboptimality(n)):
+            _finish(state, state.iterate, predictor=state.iterate)
             return True
-        if not np.isfinite(length) or state.step >= MOST_STEPS:
+        if not math.isfinite(length) or state.step >= MOST_STEPS:
             raise InvalidInput(
                 f"the global regression over n={n} observations did not converge in {state.step} steps: set arm_bound "
                 "to the length of the longest arm, take solver=newton, or allow a larger suboptimality"
             )
-        self.solver.move(search, gradient, state.answers)
+        search = Search(state.iterate, state.place, state.momentum)
+        state.iterate, state.place, state.momentum = self.solver.move(search, gradient, state.answers)
         state.step += 1
         return False
 
@@ -185,6 +198,10 @@ class OneStep:
     def question(self, state: ServerState) -> Call:
         """Call once."""
         return Call(state.version + 1)
+
+    def expected(self, step: int) -> type[Upload]:  # noqa: ARG002
+        """Expect batches."""
+        return Batch
 
     def advance(self, state: ServerState) -> bool:
         """Add the outer product of the gradient to A, step in its norm, and project."""

@@ -1,0 +1,75 @@
+"""The random policy: every arm with equal probability. What learning is worth is measured against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Played
+from fedbandit.core.messages import Download, Upload
+from fedbandit.core.turns import Observations, Turns
+
+
+@dataclass
+class NoState:
+    """A random policy knows nothing."""
+
+
+class RandomClients:
+    """Clients that choose by one standard normal of their own stream: its place in the distribution names the arm."""
+
+    cadence = Cadence.TURN
+    draws = 1
+
+    def __init__(self, arms: int) -> None:
+        """Take the number of arms, for worlds in which the arms of a turn share one context."""
+        self.arms = arms
+
+    def start(self, clients: int) -> NoState:  # noqa: ARG002
+        """Return a cohort without knowledge."""
+        return NoState()
+
+    def choose(self, state: NoState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
+        """Return an arm for each client."""
+        arms = features.shape[1] if features.ndim == 3 else self.arms
+        place = [0.5 * math.erfc(-normal / math.sqrt(2.0)) for normal in draws[:, 0].tolist()]
+        return np.minimum((np.array(place) * arms).astype(np.int64), arms - 1)
+
+    def learn(self, state: NoState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Learn nothing and send nothing."""
+        return ()
+
+    def receive(self, state: NoState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Nothing is ever received."""
+        return ()
+
+    def play(self, state: NoState, turns: Turns, start: int, draws: Floats) -> Played:
+        """Play all turns to the end of the block."""
+        return Played(self.choose(state, turns.client[start:], turns.features[start:], draws[start:]), ())
+
+
+class SilentServer:
+    """A server that never hears anything."""
+
+    def start(self, clients: int) -> NoState:  # noqa: ARG002
+        """Return a server without knowledge."""
+        return NoState()
+
+    def receive(self, state: NoState, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
+        """Nothing is ever received."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Random(Algorithm, id="random", title="every arm with equal probability (baseline)", paper=""):
+    """Choose uniformly at random, learn nothing, send nothing."""
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides."""
+        return Federation(RandomClients(setting.arms), SilentServer())

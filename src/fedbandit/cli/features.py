@@ -1,0 +1,28 @@
+"""`fedbandit features`: learn the features of a data set whose rows are images, and keep them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fedbandit.cli.screen import Bar, out
+from fedbandit.core.errors import unknown
+
+
+def features(
+    name: Annotated[str, typer.Argument(help="The data set; medical-mnist is the one that needs this.")],
+) -> None:
+    """Train the network that turns images into features, once; environments then read them from the cache."""
+    from fedbandit.datasets import medical_mnist
+    from fedbandit.datasets.medical_mnist_features import Recipe, entry_path, features_of
+
+    if name != medical_mnist.DESCRIPTION.name:
+        raise unknown("data set with learnt features", name, [medical_mnist.DESCRIPTION.name])
+    data = medical_mnist.load()
+    with Bar("training") as bar:
+        learned = features_of(data, progress=bar.show)
+    rows, columns = learned.features.shape
+    out.print(f"{rows:,} images, {columns} features each")
+    out.print(f"right: {learned.right_in_training:.2%} in training, {learned.right_held_out:.2%} held out")
+    out.print(f"kept in {entry_path(data, Recipe())}", soft_wrap=True)

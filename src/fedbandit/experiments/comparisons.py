@@ -1,0 +1,69 @@
+"""Claims that compare points: one earns more than others, or one part makes up most of a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedbandit.experiments.claims import Claim, Verdict, verdict
+from fedbandit.experiments.table import Row, Table
+
+
+@dataclass(frozen=True)
+class Beats(Claim):
+    """The winner has more of each quantity than the loser, in at least a share of the comparisons.
+
+    Of the winner the best of its points counts, of the loser each; naming points narrows either down.
+    """
+
+    winner: str
+    loser: str
+    winner_points: tuple[str, ...] = ()
+    loser_points: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ("normalised",)
+    share: float = 1.0
+
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the two series."""
+        return (self.winner, self.loser)
+
+    def judge(self, table: Table) -> Verdict:
+        """Compare the winner's best with each of the loser's points, quantity by quantity."""
+        winners, losers = _rows(table, self.winner, self.winner_points), _rows(table, self.loser, self.loser_points)
+        if not winners or not losers:
+            return Verdict("cannot be judged", f"no run of {self.winner} or of {self.loser} at the points in question")
+        holds, parts = [], []
+        for name in self.quantities:
+            best = max(winners, key=lambda row: row.mean(name))
+            holds += [best.mean(name) > row.mean(name) for row in losers]
+            listed = ", ".join(f"{row.point or row.series} {row.mean(name):.4g}" for row in losers)
+            what = f"{name}: " if len(self.quantities) > 1 else ""
+            parts.append(f"{what}{best.series} {best.point} {best.mean(name):.4g} against {listed}".replace("  ", " "))
+        evidence = f"in {sum(holds)} of {len(holds)} comparisons ({'; '.join(parts)})"
+        is_enough = sum(holds) >= self.share * len(holds)
+        return Verdict("holds", evidence) if is_enough else verdict(holds, evidence)
+
+
+@dataclass(frozen=True)
+class MostOf(Claim):
+    """At a point some quantities make up more than half of the sum of all."""
+
+    series: str
+    point: str
+    some: tuple[str, ...]
+    all: tuple[str, ...]
+
+    def about(self) -> tuple[str, ...]:
+        """Return the label of the series."""
+        return (self.series,)
+
+    def judge(self, table: Table) -> Verdict:
+        """Add up both sides."""
+        rows = _rows(table, self.series, (self.point,))
+        if not rows:
+            return Verdict("cannot be judged", f"no run of {self.series} at {self.point}")
+        part, whole = (sum(rows[0].mean(name) for name in names) for names in (self.some, self.all))
+        return verdict([part > 0.5 * whole], f"{part:.4g} of {whole:.4g} at {self.point}")
+
+
+def _rows(table: Table, series: str, points: tuple[str, ...]) -> list[Row]:
+    return [row for row in table.of(series) if not points or row.point in points]

@@ -1,0 +1,93 @@
+"""Clients in groups by how many turns they had: what each group sent and earned, and where its users lie."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import InvalidInput
+from fedbandit.environments.recommendation import Recommendation
+from fedbandit.experiments.experiment import Experiment
+from fedbandit.experiments.figures import Groups, Map
+from fedbandit.results.plots import COLOURS, STYLE, write
+from fedbandit.results.record import BY_CLIENT, Record, group_of, group_totals
+from fedbandit.results.run import environment_named
+
+
+def draw_groups(figure: Groups, experiment: Experiment, records: Mapping[str, Record], folder: Path) -> list[Path]:
+    """Draw the bars and write the table, or draw the map; return the files that were written."""
+    by_point: dict[str, list[Record]] = {}
+    for series, point, cell in experiment.cells():
+        if not figure.series or series.label in figure.series:
+            by_point.setdefault(point.label or series.label, []).append(records[cell.key()])
+    with mpl.rc_context(STYLE):
+        canvas = Canvas(figsize=(7.2, 4.6), layout="constrained")
+        axes = canvas.add_subplot()
+        axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
+        if isinstance(figure, Map):
+            _map(axes, figure, experiment, next(iter(by_point.values()))[0])
+            return write(canvas, folder / figure.file_name)
+        table = group_table(figure, by_point)
+        _bars(axes, figure, by_point)
+        path = folder / f"{figure.file_name}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(table)
+        return [*write(canvas, folder / figure.file_name), path]
+
+
+def group_table(figure: Groups, by_point: Mapping[str, Sequence[Record]]) -> list[list[str]]:
+    """Return the header and a line for each group: clients, turns, and at each point exchanges and rewards (means)."""
+    first = next(iter(by_point.values()))[0]
+    clients = np.bincount(group_of(first.by_client["turns"], figure), minlength=figure.count)
+    sums = {point: _means(records, figure) for point, records in by_point.items()}
+    head = ["group", "clients", "turns", *(f"{part}, {point}" for point in sums for part in BY_CLIENT[:0:-1])]
+    some = next(iter(sums.values()))
+    columns = [clients, some["turns"], *(sums[point][part] for point in sums for part in BY_CLIENT[:0:-1])]
+    lines = [[label, *(f"{column[k]:,.0f}" for column in columns)] for k, label in enumerate(figure.labels())]
+    return [head, *lines, ["sum", *(f"{column.sum():,.0f}" for column in columns)]]
+
+
+def _means(records: Sequence[Record], figure: Groups) -> dict[str, Floats]:
+    """Return the totals of each group, as means over the seeds."""
+    totals = [group_totals(record, figure) for record in records]
+    return {
+        name: np.array([np.mean([each[f"{name} {label}"] for each in totals]) for label in figure.labels()])
+        for name in BY_CLIENT
+    }
+
+
+def _bars(axes: Any, figure: Groups, by_point: Mapping[str, Sequence[Record]]) -> None:
+    width = 0.8 / len(by_point)
+    for place, (point, records) in enumerate(by_point.items()):
+        means = _means(records, figure)
+        height = means["rewards"] / np.maximum(means["turns"], 1.0)
+        axes.bar(np.arange(figure.count) + place * width, height, width, color=COLOURS[place], label=point)
+    axes.set_xticks(np.arange(figure.count) + 0.4 - width / 2, figure.labels(), rotation=30, fontsize=8)
+    axes.set_xlabel("turns of a client")
+    axes.set_ylabel("mean reward of a turn")
+    axes.legend(fontsize=8)
+
+
+def _map(axes: Any, figure: Map, experiment: Experiment, record: Record) -> None:
+    world = environment_named(experiment.environment, **experiment.world)
+    if not isinstance(world, Recommendation):
+        raise InvalidInput(f"a map of users needs the environment 'recommendation', not {world.id!r}: choose another")
+    means = world.data().user_means()
+    centred = means - means.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    plane = centred @ directions[:2].T
+    group = group_of(record.by_client["turns"], figure)
+    shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.95, figure.count))
+    for k, label in enumerate(figure.labels()):
+        mine = plane[group == k]
+        axes.scatter(mine[:, 0], mine[:, 1], s=8, color=shades[k], label=label, lw=0)
+    axes.set_xlabel("first principal component")
+    axes.set_ylabel("second principal component")
+    axes.legend(fontsize=7, title="turns", markerscale=2)

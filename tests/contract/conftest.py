@@ -1,0 +1,50 @@
+"""What every contract test needs: each registered algorithm, a small world of its kind, and a way to watch the wire."""
+
+from typing import NamedTuple
+
+import pytest
+
+import fedbandit as fb
+from fedbandit.core.errors import InvalidInput
+from fedbandit.engines import in_process
+from fedbandit.engines.in_process import Wire, simulate
+from samples.worlds import arrays_for, recorded
+
+
+class Played(NamedTuple):
+    """What a run left: its trace, and both nodes as they ended."""
+
+    trace: in_process.Trace
+    wire: Wire
+
+
+@pytest.fixture(params=list(fb.algorithms))
+def declared(request):
+    """Each registered algorithm's class."""
+    return fb.algorithms[request.param]
+
+
+@pytest.fixture
+def kind(declared):
+    """Each registered algorithm's class, unless it needs a package that is not here."""
+    try:
+        declared().build(fb.Setting(clients=3, arms=4, dimension=3, horizon=12))
+    except InvalidInput as error:
+        if "not installed" not in str(error):
+            raise
+        pytest.skip(str(error))
+    return declared
+
+
+@pytest.fixture
+def play(kind, tmp_path, monkeypatch):
+    """Run the algorithm on its small world; `carry` replaces the way in which envelopes are carried."""
+
+    def run(seed=0, carry=None, **world):
+        environment = recorded(tmp_path, arrays_for(kind, **world))
+        with monkeypatch.context() as patch:
+            if carry is not None:
+                patch.setattr(Wire, "carry", carry)
+            return Played(*simulate(kind(), environment, environment.setting().horizon, seed))
+
+    return run

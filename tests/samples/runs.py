@@ -1,0 +1,13 @@
+"""Comparing runs."""
+
+import numpy as np
+
+COLUMNS = ("client", "choice", "reward", "regret", "messages", "scalars", "bytes")
+
+
+def assert_same_trace(one, other):
+    """Two traces are the same to the last bit, in their turns and in their ledger."""
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    assert one.ledger == other.ledger
+    assert one.rounds == other.rounds
