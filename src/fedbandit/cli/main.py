@@ -14,6 +14,7 @@ from fedbandit.cli.features import features
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.run import run
+from fedbandit.cli.serve import serve
 from fedbandit.core.errors import FedbanditError
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app.command()(reproduce)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)
+app.command()(serve)
 
 
 def _version(wanted: bool) -> None:
