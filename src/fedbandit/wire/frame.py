@@ -12,6 +12,7 @@
 | VOID | site, coordinator | nothing will come under this number | |
 | CLOSE | site, coordinator | refuse this number and all above it | the site's new epoch u32 |
 | CLOSED | coordinator, site | as asked | the new epoch u32, 1 if the number was taken in before u8, the highest u64 |
+| REPORT | site, coordinator | the site's life, and a number that grows | aggregate counters: see `wire.report` |
 
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
 newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, all others
@@ -41,9 +42,10 @@ class Kind(IntEnum):
     VOID = 5
     CLOSE = 6
     CLOSED = 7
+    REPORT = 8
 
 
-BODIES = {  # the bodies that are fixed; those of uploads, downloads and refusals are not
+BODIES = {  # the bodies that are fixed; those of uploads, downloads, refusals and reports are not
     Kind.ACKNOWLEDGEMENT: struct.Struct("<QQ"),
     Kind.ASK: struct.Struct("<IQQ"),
     Kind.VOID: struct.Struct("<"),
