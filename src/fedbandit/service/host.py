@@ -13,6 +13,8 @@ from fedbandit.nodes.journal import open_journal
 from fedbandit.nodes.verdict import Outcome, Verdict
 from fedbandit.service.round_timer import RoundTimer
 from fedbandit.service.settings import FederationPlan
+from fedbandit.service.telemetry import Telemetry
+from fedbandit.wire.frame import Kind
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -30,6 +32,8 @@ class FederationHost:
         self._hub = hub
         self._journal = open_journal(journal, plan.name, keep_log=plan.keep_log)
         self.server = DurableServer(plan.charter, self._journal, epoch=int(now), now=now, limits=plan.limits)
+        setting = plan.charter.setting
+        self.telemetry = Telemetry(plan.name, plan.charter.algorithm.id, setting.clients, now)
         self._timer = RoundTimer(plan.deadline)
         self._arrived: list[Arrival] = []
         self._news = asyncio.Event()
@@ -42,7 +46,7 @@ class FederationHost:
         await self._hub.open(Door(self.subjects, self.plan.charter.setting.clients, most_bytes, self._arrive))
         for site in self.server.postbox.latest:
             self.server.postbox.post_again(site, 0, 0)
-        await self._hub.send(self.subjects, self.server.commit())
+        await self._send(self.server.commit(), time.time())
 
     async def serve(self) -> None:
         """Take in what arrives until it is over."""
@@ -86,12 +90,18 @@ class FederationHost:
         self._watch(now)
         if self._timer.is_due(now):
             silent = self.server.deadline(now)
+            self.telemetry.left_out(silent.tolist(), now)
             log.warning("%s: a round goes on without the sites %s", self.plan.name, silent.tolist())
             self._watch(now)
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
-        await self._hub.send(self.subjects, frames)
+        await self._send(frames, now)
         await self._hub.settle(group)
         await asyncio.to_thread(self.server.maintain)
+
+    async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
+        await self._hub.send(self.subjects, frames)
+        for _, frame in frames:
+            self.telemetry.sent(frame, now)
 
     def _watch(self, now: float) -> None:
         self._timer.watch(is_open=self.server.awaited().size > 0, step=self.server.node.sent, now=now)
@@ -100,8 +110,16 @@ class FederationHost:
         if arrival.sender is None:
             log.warning("%s: refused what came under %s", self.plan.name, arrival.source.subject)
             return
-        verdict: Verdict = self.server.receive(arrival.data, now, arrival.sender)
+        verdict = self._verdict(arrival.data, now, arrival.sender)
         if verdict.reason:
             refused = verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET)
             word = "refused" if refused else "noted"
             log.warning("%s: %s from site %d: %s", self.plan.name, word, arrival.sender, verdict.reason)
+
+    def _verdict(self, data: bytes, now: float, sender: int) -> Verdict:
+        if data[:1] == bytes([Kind.REPORT]):
+            return self.telemetry.report(data, now, sender=sender)
+        before = self.server.ledger.scalars
+        verdict = self.server.receive(data, now, sender)
+        self.telemetry.received(data, verdict, now, sender=sender, scalars=self.server.ledger.scalars - before)
+        return verdict

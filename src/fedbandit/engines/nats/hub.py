@@ -31,7 +31,6 @@ class Arrival(NamedTuple):
     sender: int | None
     data: bytes
     source: Any
-    is_report: bool
 
 
 @dataclass
@@ -88,8 +87,8 @@ class Hub:
 
     async def open(self, door: Door) -> None:
         """Let in what the sites of a federation have sent and will send."""
-        await self._broker.subscribe(door.subjects.delivery, cb=_admit(door))
-        await self._broker.subscribe(door.subjects.reports, cb=_admit(door, is_report=True))
+        for subject in (door.subjects.delivery, door.subjects.reports):
+            await self._broker.subscribe(subject, cb=_admit(door))
         await self._arrange(door)
         self._doors.append(door)
 
@@ -183,8 +182,8 @@ class Hub:
         return client_library().js.api
 
 
-def _admit(door: Door, *, is_report: bool = False) -> Callable[[Any], Awaitable[None]]:
+def _admit(door: Door) -> Callable[[Any], Awaitable[None]]:
     async def admit(message: Any) -> None:
-        door.arrive(Arrival(door.subjects.sender(message.subject), message.data, message, is_report))
+        door.arrive(Arrival(door.subjects.sender(message.subject), message.data, message))
 
     return admit

@@ -67,7 +67,9 @@ class NatsLink:
         header = Frame.from_bytes(frame)
         stored = f"{self._subjects.inbox(self._site)}.stored"
         try:
-            if header.kind is Kind.ASK:  # the answer to an earlier one may be lost, so no two are the same
+            if header.kind is Kind.REPORT:  # nobody stores it
+                await self._broker.publish(self._subjects.report(self._site), frame)
+            elif header.kind is Kind.ASK:  # the answer to an earlier one may be lost, so no two are the same
                 await self._broker.publish(self._subjects.ask(self._site), frame, reply=stored)
             else:
                 name = f"{header.client}.{header.epoch}.{header.sequence}.{header.name}"
@@ -76,11 +78,6 @@ class NatsLink:
                 )
         except client_library().errors.Error as error:
             raise ConnectionResetError(_in_words(error)) from None
-
-    async def report(self, data: bytes) -> None:
-        """Tell what the site has played; nobody stores it."""
-        self._require()
-        await self._broker.publish(self._subjects.report(self._site), data)
 
     async def receive(self) -> bytes:
         """Wait for the next frame."""
