@@ -183,6 +183,8 @@ class Telemetry:
         if (frame.epoch, frame.sequence) <= (told.life, told.number):
             return Verdict(Outcome.REPEATED)
         before = told.last if frame.epoch == told.life else Report(0, 0, 0.0)
+        if not report.goes_on_from(before):
+            raise ProtocolError(f"report {frame.sequence} of site {frame.client} counts less than the one before it")
         told.life, told.number, told.last, told.at = frame.epoch, frame.sequence, report, now
         told.history.add(now, "rewards", report.rewards - before.rewards)
         told.history.add(now, "reward_sum", report.reward_sum - before.reward_sum)
