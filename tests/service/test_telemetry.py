@@ -37,7 +37,7 @@ def ask(client=0, sequence=1):
 
 
 def site(told, number, now):
-    return told.snapshot(now)["sites"][number]
+    return next(each for each in told.snapshot(now)["sites"] if each["site"] == number)
 
 
 def test_a_federation_that_nobody_has_joined_has_sites_without_contact(told):
@@ -82,6 +82,15 @@ def test_the_state_of_a_site_tells_silent_from_behind_from_current(told):
     told.received(upload(0), ACCEPTED, 95.0)
     assert site(told, 0, 95.0)["state"] == "behind"
     assert site(told, 0, 200.0)["state"] == "silent"
+
+
+def test_sites_that_need_attention_come_first_and_the_list_can_be_cut(told):
+    told.received(upload(1), ACCEPTED, 0.0)
+    told.received(upload(0), ACCEPTED, 99.0)
+    now = told.snapshot(100.0, most_sites=2)
+    assert [(each["site"], each["state"]) for each in now["sites"]] == [(1, "silent"), (0, "current")]
+    assert now["states"] == {"silent": 1, "behind": 0, "current": 1, "new": 1}
+    assert now["clients"] == 3
 
 
 def test_refusals_are_counted_by_reason_without_the_numbers_in_it(told):
