@@ -17,6 +17,7 @@ from fedbandit import environments as _environments
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
+from fedbandit.core.version import VERSION
 from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.nodes.by_hand import Client, Server
 from fedbandit.results.reproduce import reproduce
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 del _algorithms, _environments
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Algorithm",

@@ -1,1 +1,1 @@
-"""A deployment beside the algorithms: the coordinator's process, what it tells of itself, its web pages."""
+"""The processes of a deployment: the coordinator, its pages, and a whole federation on one machine."""

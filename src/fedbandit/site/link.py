@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from fedbandit.core.errors import ProtocolError
 
@@ -25,6 +25,9 @@ class Link(Protocol):
         """End the connection."""
 
 
+Connect: TypeAlias = Callable[[], Awaitable[Link]]
+
+
 class Mailbag(Protocol):
     """What the loop needs of a site. None of it waits for the network."""
 
@@ -41,7 +44,7 @@ class Mailbag(Protocol):
 class Conversation:
     """Keeps a site and its coordinator up to date, over one connection after the other."""
 
-    def __init__(self, site: Mailbag, connect: Callable[[], Awaitable[Link]], every: float, patience: float) -> None:
+    def __init__(self, site: Mailbag, connect: Connect, every: float, patience: float) -> None:
         """Take the site, what makes a connection, and the seconds between two full exchanges and two attempts."""
         self._site = site
         self._connect = connect
@@ -49,13 +52,19 @@ class Conversation:
         self._patience = patience
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
+        self._end = asyncio.Event()
+        self._trouble = ""  # the last that was told
         self.is_over = False
 
     def wake(self) -> None:
-        """Say, from any thread, that the site has something to send, or that the conversation is over."""
-        loop = self._loop
-        if loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(self._news.set)
+        """Say, from any thread, that the site has something to send."""
+        self._call(self._news.set)
+
+    def end(self) -> None:
+        """Say, from any thread, that the conversation is over, once what is to be sent has been."""
+        self.is_over = True
+        self._call(self._end.set)
+        self._call(self._news.set)
 
     async def run(self) -> None:
         """Talk until it is over; a connection that is lost or cannot be had is made again after some time."""
@@ -64,11 +73,11 @@ class Conversation:
             try:
                 link = await self._connect()
             except OSError as error:
-                log.info("no connection to the coordinator (%s)", error)
+                self._tell(f"no connection to the coordinator ({error})")
             else:
                 await self._talk(link)
             if not self.is_over:
-                await self._rest(self._patience)
+                await _happens(self._end, self._patience)
 
     async def _talk(self, link: Link) -> None:
         tasks = [asyncio.ensure_future(work) for work in (self._listen(link), self._send(link))]
@@ -80,13 +89,14 @@ class Conversation:
             for task in done:
                 task.result()
         except OSError as error:
-            log.info("the connection to the coordinator was lost (%s)", error)
+            self._tell(f"the connection to the coordinator was lost ({error})")
         finally:
             await link.close()
 
     async def _listen(self, link: Link) -> None:
         while not self.is_over:
             frame = await link.receive()
+            self._trouble = ""
             try:
                 self._site.hear(frame)
             except ProtocolError as error:
@@ -100,13 +110,26 @@ class Conversation:
                 await link.send(frame)
             if self.is_over:
                 return
-            frames = self._site.news() if await self._rest(self._every) else self._site.everything()
+            is_news = await _happens(self._news, self._every)
+            self._news.clear()
+            frames = self._site.news() if is_news else self._site.everything()
 
-    async def _rest(self, seconds: float) -> bool:
-        """Wait for news; return False if none came in time."""
-        try:
-            await asyncio.wait_for(self._news.wait(), seconds)
-        except TimeoutError:
-            return False
-        self._news.clear()
-        return True
+    def _tell(self, trouble: str) -> None:
+        """Tell of trouble once, however often it comes."""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            log.warning(trouble)
+
+    def _call(self, action: Callable[[], None]) -> None:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(action)
+
+
+async def _happens(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event; return False if it did not come in time."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

@@ -14,19 +14,20 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.engines.nats.link import connector
 from fedbandit.nodes.charter import Charter
 from fedbandit.nodes.durable_client import DurableClient
 from fedbandit.nodes.offers import checked_offer, checked_reward
 from fedbandit.nodes.sqlite_journal import SqliteJournal
 from fedbandit.site.decision import Decision, check_ids, named_arm
 from fedbandit.site.exploration import Lots
-from fedbandit.site.link import Conversation, Link
+from fedbandit.site.link import Connect, Conversation
 from fedbandit.site.policy import Policy
 from fedbandit.site.tally import Tally
 from fedbandit.wire.state import encode_state
@@ -173,20 +174,27 @@ class Site:
             report = [] if self._tally is None else [self._tally.report().to_bytes()]
             return self.node.resend() + report
 
-    async def run(self, connect: Callable[[], Awaitable[Link]], *, every: float = 30.0, patience: float = 1.0) -> None:
+    async def run(
+        self, to: str | Connect, *, credentials: str | Path | None = None, every: float = 30.0, patience: float = 1.0
+    ) -> None:
         """Talk to the coordinator until the site is closed or the task is cancelled.
 
-        `connect` makes a connection; a lost one is made again after `patience` seconds. What was not acknowledged is
-        sent again `every` so many seconds.
+        `to` is the federation at its broker, `nats://HOST:PORT/FEDERATION` or `tls://...` with the credential of this
+        site, or what makes a connection of another kind. A lost one is made again after `patience` seconds. What was
+        not acknowledged is sent again `every` so many seconds.
         """
+        connect = connector(to, self.node.number, credentials) if isinstance(to, str) else to
         self._conversation = Conversation(self, connect, every, patience)
         try:
             await self._conversation.run()
         finally:
             self._conversation = None
 
-    def connect(self, connect: Callable[[], Awaitable[Link]], *, every: float = 30.0, patience: float = 1.0) -> None:
-        """Talk to the coordinator in a thread of its own, until the site is closed."""
+    def connect(
+        self, to: str | Connect, *, credentials: str | Path | None = None, every: float = 30.0, patience: float = 1.0
+    ) -> None:
+        """Talk to the coordinator as `run` does, in a thread of its own, until the site is closed."""
+        connect = connector(to, self.node.number, credentials) if isinstance(to, str) else to
         talk = self.run(connect, every=every, patience=patience)
         self._thread = threading.Thread(target=asyncio.run, args=(talk,), name="fedbandit-site", daemon=True)
         self._thread.start()
@@ -195,8 +203,7 @@ class Site:
         """End the conversation and close the store; what was not sent is sent when the site is opened again."""
         conversation = self._conversation
         if conversation is not None:
-            conversation.is_over = True
-            conversation.wake()
+            conversation.end()
         if self._thread is not None:
             self._thread.join(timeout=10.0)
         if self._journal is not None:
