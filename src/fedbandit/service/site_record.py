@@ -10,6 +10,7 @@ from fedbandit.service.history import History
 from fedbandit.wire.report import Report
 
 MOST_PENDING = 100  # downloads on their way to one site that are told apart
+STATES = ("silent", "behind", "current", "new")  # those that need attention first
 Version = tuple[int, int]  # the coordinator's epoch, and the number of the download
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from fedbandit.core.errors import ProtocolError
 from fedbandit.nodes.verdict import Outcome, Verdict
 from fedbandit.service.history import SPANS, WIDTHS, History
-from fedbandit.service.site_record import Reported, SiteRecord, Version
+from fedbandit.service.site_record import STATES, Reported, SiteRecord, Version
 from fedbandit.wire import decode, weigh
 from fedbandit.wire.frame import HEADER, Frame, Kind
 from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
@@ -45,7 +45,7 @@ class Telemetry:
     >>> telemetry.received(upload, Verdict(Outcome.ACCEPTED), now=105.0, scalars=8)
     >>> now = telemetry.snapshot(now=107.0)
     >>> now["totals"]["uploads"], [site["state"] for site in now["sites"]]
-    (1, ['new', 'current'])
+    (1, ['current', 'new'])
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Telemetry:
         self._cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
         self._traffic = History()
         self._arms = History()
+        self._rewards = History()  # over all sites that report them
         self._chosen: Counter[str] = Counter()
         self._scalars_of: tuple[Version, int] = ((0, 0), 0)
 
@@ -142,14 +143,26 @@ class Telemetry:
         counted = {name: sum(getattr(site, name) for site in every) for name in COUNTED}
         return {"messages": counted["uploads"] + counted["downloads"], **counted, "reports": self.reports}
 
-    def snapshot(self, now: float, span: int = SPANS[0]) -> dict[str, Any]:
-        """Return all of it as plain data, with what happened over the last `span` seconds (one of SPANS)."""
+    def states(self, now: float) -> dict[str, int]:
+        """Return how many sites are in which state."""
+        counted = Counter(site.state(now, self.silent_after) for site in self.sites)
+        return {state: counted[state] for state in STATES}
+
+    def snapshot(self, now: float, span: int = SPANS[0], most_sites: int | None = None) -> dict[str, Any]:
+        """Return all of it as plain data, with what happened over the last `span` seconds (one of SPANS).
+
+        Of the sites at most so many are listed, and first those that need somebody's attention.
+        """
+        listed = sorted(self.sites, key=lambda site: (STATES.index(site.state(now, self.silent_after)), site.number))
         return {
             "name": self.name,
             "algorithm": self.algorithm,
             "began": self.began,
             "now": now,
             "silent_after": self.silent_after,
+            "clients": len(self.sites),
+            "states": self.states(now),
+            "reporting": sum(site.reported is not None for site in self.sites),
             "version": self.version[1],
             "journal_bytes": self.journal_bytes,
             "totals": self.totals(),
@@ -161,7 +174,8 @@ class Telemetry:
             "traffic": self._traffic.buckets(now, span),
             "arms": dict(self._chosen.most_common()),
             "arms_over_time": self._arms.buckets(now, span),
-            "sites": [site.snapshot(now, span, self.silent_after) for site in self.sites],
+            "rewards_over_time": self._rewards.buckets(now, span),
+            "sites": [site.snapshot(now, span, self.silent_after) for site in listed[:most_sites]],
         }
 
     def _sender(self, data: bytes, verdict: Verdict, sender: int | None) -> SiteRecord:
@@ -183,10 +197,13 @@ class Telemetry:
         if (frame.epoch, frame.sequence) <= (told.life, told.number):
             return Verdict(Outcome.REPEATED)
         before = told.last if frame.epoch == told.life else Report(0, 0, 0.0)
+        if not report.goes_on_from(before):
+            raise ProtocolError(f"report {frame.sequence} of site {frame.client} counts less than the one before it")
         told.life, told.number, told.last, told.at = frame.epoch, frame.sequence, report, now
-        told.history.add(now, "rewards", report.rewards - before.rewards)
-        told.history.add(now, "reward_sum", report.reward_sum - before.reward_sum)
-        told.history.add(now, "decisions", report.decisions - before.decisions)
+        for name in ("decisions", "rewards", "reward_sum"):
+            grown = getattr(report, name) - getattr(before, name)
+            told.history.add(now, name, grown)
+            self._rewards.add(now, name, grown)
         for arm, count in report.arms.items():
             name = arm if arm in self._chosen or len(self._chosen) < MOST_ARMS else OTHERS
             self._chosen[name] += count - before.arms.get(arm, 0)

@@ -29,6 +29,7 @@ from fedbandit.site.decision import Decision, check_ids, named_arm
 from fedbandit.site.exploration import Lots
 from fedbandit.site.link import Connect, Conversation
 from fedbandit.site.policy import Policy
+from fedbandit.site.tally import Tally
 from fedbandit.wire.state import encode_state
 
 
@@ -56,13 +57,16 @@ class Site:
         restored: bool = False,
         seed: int = 0,
         propensity_samples: int = 100,
+        report: bool = False,
         fresh: int | None = None,
         **parameters: Any,
     ) -> None:
         """Open site `number` of `clients`; algorithm, parameters and sizes are those of the whole federation.
 
         With a `store` (an SQLite file) what is pending and what is unsent survive restarts; say `restored` if the file
-        comes from a backup. `fresh` is a number that grows with each opening; by default the time in seconds.
+        comes from a backup. With `report` the coordinator's status page is told how often which arm was chosen, and the
+        number and sum of rewards; else nothing but the algorithm's messages leaves. `fresh` is a number that grows with
+        each opening; by default the time in seconds.
         """
         self.charter = Charter.named(algorithm, Setting(clients, arms, dimension, horizon), **parameters)
         self._lock = threading.Lock()
@@ -77,6 +81,7 @@ class Site:
         )
         self._samples = propensity_samples
         self._lots = Lots(seed, self.node.life.decisions.life, self.node.life.side.draws)
+        self._tally = Tally(number, self.node.life.decisions.life) if report else None
         self._conversation: Conversation | None = None
         self._thread: threading.Thread | None = None
 
@@ -95,7 +100,10 @@ class Site:
             propensity = 1.0
             if self._lots.size:
                 propensity = self._lots.propensity(choice, lambda lots: life.choose(offer, lots), self._samples)
-            return Decision(name, named_arm(choice, ids), propensity, int(life.node.received[0]))
+            arm = named_arm(choice, ids)
+            if self._tally is not None:
+                self._tally.chose(arm)
+            return Decision(name, arm, propensity, int(life.node.received[0]))
 
     def learn(self, decision: str | Decision, reward: float) -> bool:
         """Take in the reward of a decision; return False if it has come before, which changes nothing.
@@ -106,6 +114,8 @@ class Site:
         with self._lock:
             node = self.node
             is_new = node.learn(decision.id if isinstance(decision, Decision) else decision, number)
+            if is_new and self._tally is not None:
+                self._tally.learnt(number)
             if self._is_durable:
                 node.flush()
                 node.maintain()
@@ -161,7 +171,8 @@ class Site:
     def everything(self) -> list[bytes]:
         """Return all frames that the coordinator may lack, and a question for what the site may lack."""
         with self._lock:
-            return self.node.resend()
+            report = [] if self._tally is None else [self._tally.report().to_bytes()]
+            return self.node.resend() + report
 
     async def run(
         self, to: str | Connect, *, credentials: str | Path | None = None, every: float = 30.0, patience: float = 1.0

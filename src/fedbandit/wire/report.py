@@ -61,6 +61,11 @@ class Report:
             raise ProtocolError(f"report has {reward_sum} as the sum of {rewards} rewards")
         return cls(decisions, rewards, reward_sum, arms)
 
+    def goes_on_from(self, earlier: Report) -> bool:
+        """Tell whether no count is less than in an earlier report of the same life."""
+        is_less = self.decisions < earlier.decisions or self.rewards < earlier.rewards
+        return not is_less and all(self.arms.get(arm, 0) >= count for arm, count in earlier.arms.items())
+
 
 def _arm(reader: Reader) -> tuple[str, int]:
     (length,) = reader.unpack("<B")
