@@ -59,7 +59,7 @@ export class Chart {
     const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, "aria-hidden": "true" });
     if (data.buckets.length) {
       const marks = about.marks(data);
-      const axis = marks.ticks || ticks(marks.low, marks.high, HEIGHT / 60);
+      const axis = marks.ticks || ticks(marks.low, marks.high, HEIGHT / 40);
       const [low, high] = [axis[0], axis[axis.length - 1]];
       const x = (time) => EDGE.left + ((time - data.from) / (data.to - data.from)) * (width - EDGE.left - EDGE.right);
       const y = (value) => HEIGHT - EDGE.bottom - ((value - low) / (high - low || 1)) * (HEIGHT - EDGE.top - EDGE.bottom);

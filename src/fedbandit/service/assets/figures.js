@@ -1,10 +1,10 @@
 // The four charts of a federation: what each draws and how it is read.
 
-import { bytes, count, percent, value } from "./words.js";
+import { bytes, count, mean, percent, value } from "./words.js";
 
 const SHOWN_ARMS = 7; // the others are drawn together
-const GAP = 1.5; // pixels between bars
 
+const gap = (breadth) => (breadth > 6 ? 1.5 : 0); // pixels between bars that are broad enough
 const total = (buckets, key) => buckets.reduce((sum, each) => sum + (each[key] || 0), 0);
 
 // Bars up for what sites send and down for what they get; the bucket that is not over yet is paler.
@@ -19,7 +19,7 @@ function mirrored(title, sentence, up, down, words, label, unit) {
         const paler = each.at + width > to ? " open" : "";
         for (const [key, colour, sign] of [[up, "c1", 1], [down, "c2", -1]]) {
           const height = Math.abs(y(0) - y(sign * (each[key] || 0)));
-          add("rect", { class: colour + paler, x: begin, width: Math.max(end - begin - GAP, 1),
+          add("rect", { class: colour + paler, x: begin, width: Math.max(end - begin - gap(end - begin), 1),
             y: sign > 0 ? y(0) - height : y(0), height });
         }
       }
@@ -43,15 +43,15 @@ export const REWARD = {
   title: "Reward",
   sentence: "Average reward of the sites that report it; thin lines are single sites.",
   marks({ buckets, width, from, sites }) {
-    const mean = (each) => each.reward_sum / each.rewards;
+    const average = (each) => each.reward_sum / each.rewards;
     const lines = [...sites.map((history) => ["thin", history]), ["line", buckets]].map(([kind, history]) =>
       [kind, history.filter((each) => each.rewards && each.at + width > from)]);
-    const all = lines.flatMap(([, history]) => history.map(mean));
+    const all = lines.flatMap(([, history]) => history.map(average));
     return {
       low: Math.min(...all), high: Math.max(...all), label: value,
       draw(add, x, y) {
         for (const [kind, history] of lines) {
-          const points = history.map((each) => [x(Math.max(each.at + width / 2, from)), y(mean(each))]);
+          const points = history.map((each) => [x(Math.max(each.at + width / 2, from)), y(average(each))]);
           add("polyline", { class: kind, points: points.map((point) => point.join(",")).join(" ") });
           if (kind === "line" && points.length)
             add("circle", { class: "end", cx: points.at(-1)[0], cy: points.at(-1)[1], r: 4 });
@@ -64,7 +64,7 @@ export const REWARD = {
     : "No site has opted in: a site that is opened with report=True is shown here.",
   reading(_, buckets) {
     const rewards = total(buckets, "rewards");
-    return rewards ? [["c1", `average of ${count(rewards)} rewards`, value(total(buckets, "reward_sum") / rewards)]] : [];
+    return rewards ? [["c1", `average of ${count(rewards)} rewards`, mean(total(buckets, "reward_sum") / rewards)]] : [];
   },
 };
 
@@ -97,8 +97,10 @@ export const ARMS = {
         const [begin, end] = [x(Math.max(each.at, from)), x(Math.min(each.at + width, to))];
         let sum = 0;
         for (const [colour, , share] of shares(data, [each])) {
-          const height = Math.max(y(sum) - y(sum + share) - 1, 0);
-          add("rect", { class: colour, x: begin, width: Math.max(end - begin - GAP, 1), y: y(sum + share), height });
+          const between = gap(end - begin);
+          const height = Math.max(y(sum) - y(sum + share) - between, 0);
+          const breadth = Math.max(end - begin - between, 1);
+          add("rect", { class: colour, x: begin, width: breadth, y: y(sum + share), height });
           sum += share;
         }
       }

@@ -2,7 +2,7 @@
 
 import { Chart, element } from "./charts.js";
 import { ARMS, BYTES, MESSAGES, REWARD } from "./figures.js";
-import { ago, bytes, count, duration, many, siteName, STATES, value, verdict } from "./words.js";
+import { ago, bytes, count, duration, many, mean, siteName, STATES, verdict } from "./words.js";
 
 const EVERY = 2000; // milliseconds
 const MOST_LINES = 12; // reporting sites that get a line of their own
@@ -29,6 +29,9 @@ class Federation {
     const [mood, sentence] = verdict(told);
     this.part("verdict").dataset.state = mood;
     write(this.part("verdict").querySelector(".words"), sentence);
+    const untouched = told.states.new === told.clients && !told.totals.refused;
+    this.section.classList.toggle("untouched", untouched);
+    if (untouched) write(this.part("example"), example(told));
     this.tiles(told);
     this.draw(told);
     this.table(told);
@@ -40,7 +43,7 @@ class Federation {
     const recent = told.traffic.filter((each) => each.at >= told.now - 60 && told.width < 60);
     const rate = (key) => told.width < 60 ? `${count(recent.reduce((sum, each) => sum + (each[key] || 0), 0))} in the last minute` : "";
     const tiles = [
-      ["Sites heard of", `${count(clients - states.new)} / ${count(clients)}`, told.reporting ? `${count(told.reporting)} report arms and reward` : "none reports arms and reward"],
+      ["Sites heard from", `${count(clients - states.new)} / ${count(clients)}`, told.reporting ? `${count(told.reporting)} report arms and reward` : "none reports arms and reward"],
       ["Uploads", count(totals.uploads), rate("uploads")],
       ["Downloads", count(totals.downloads), rate("downloads")],
       ["Travelled", bytes(totals.bytes_up + totals.bytes_down), `${bytes(totals.bytes_up)} up, ${bytes(totals.bytes_down)} down`],
@@ -65,7 +68,7 @@ class Federation {
   }
 
   table(told) {
-    const columns = ["Site", "State", "Last contact", "Version", "Lag", "Uploads", "Downloads", "Up", "Down"];
+    const columns = ["Site", "State", "Last contact", "Version", "Lag", "Uploads", "Downloads", "Bytes up", "Bytes down"];
     if (told.reporting) columns.push("Decisions", "Mean reward");
     if (this.heads !== columns.join()) {
       this.heads = columns.join();
@@ -96,7 +99,8 @@ class Federation {
   incidents(told) {
     const parts = [];
     if (told.refusals.length)
-      parts.push(list("Refused", told.refusals.map(({ reason, count: times }) => `${many(times, "time")}: ${reason}`)));
+      parts.push(list("Refused", told.refusals.map((refusal) =>
+        `${many(refusal.count, "time")}, last ${ago(told.now - refusal.at)} from ${refusal.site < 0 ? "someone unknown" : `site ${refusal.site}`}: ${refusal.reason}`)));
     if (told.rounds_cut.length)
       parts.push(list("Rounds closed by their deadline", told.rounds_cut.slice(-5).reverse().map((round) =>
         `${ago(told.now - round.at)}, without site ${round.left_out.join(", ")}; their data wait for the next round`)));
@@ -106,6 +110,11 @@ class Federation {
 
 function list(title, sentences) {
   return element("div", {}, element("h3", {}, title), element("ul", {}, ...sentences.map((each) => element("li", {}, each))));
+}
+
+function example({ name, algorithm, clients }) {
+  return `import fedbandit as fb\n\nsite = fb.Site("${algorithm}", dimension=…, clients=${clients}, number=0, store="site.db")\n` +
+    `site.connect("nats://BROKER:4222/${name}")\n\ndecision = site.choose(arms)\nsite.learn(decision.id, reward)`;
 }
 
 function row(site, told, columns) {
@@ -121,7 +130,7 @@ function row(site, told, columns) {
   ];
   if (columns.length > cells.length)
     cells.push(report ? count(report.decisions) : "not reported",
-      report ? (report.rewards ? value(report.reward_sum / report.rewards) : "none yet") : "not reported");
+      report ? (report.rewards ? mean(report.reward_sum / report.rewards) : "none yet") : "not reported");
   return cells;
 }
 

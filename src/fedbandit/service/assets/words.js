@@ -3,9 +3,11 @@
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const even = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
 
 export const count = (number) => (Math.abs(number) < 100_000 ? whole.format(number) : short.format(number));
 export const value = (number) => precise.format(number).replace("-", "−");
+export const mean = (number) => (Math.abs(number) < 1e-3 ? "0.000" : even.format(number)).replace("-", "−");
 export const percent = (share) => `${share > 0 && share < 0.01 ? "<1" : Math.round(100 * share)} %`;
 
 export function bytes(number) {
@@ -36,7 +38,7 @@ export const STATES = {
   current: "up to date",
   behind: "behind",
   silent: "silent",
-  new: "not heard of yet",
+  new: "not heard from yet",
 };
 
 // How a federation is, in one sentence, and how much of a worry that is.
@@ -44,7 +46,7 @@ export function verdict(federation) {
   const { states, clients, silent_after: patience } = federation;
   const of = `of ${many(clients, "site")}`;
   if (states.new === clients)
-    return ["new", "No site has connected yet: each appears here as soon as it sends its first message."];
+    return ["new", `No site has connected yet: the coordinator waits for ${many(clients, "site")}.`];
   if (states.silent)
     return ["silent", `${count(states.silent)} ${of} ${states.silent === 1 ? "has" : "have"} been silent for more than ` +
       `${duration(patience)}. What they have learnt waits with them and comes when they are back.`];
@@ -52,6 +54,6 @@ export function verdict(federation) {
     return ["behind", `${count(states.behind)} ${of} ${states.behind === 1 ? "has" : "have"} not confirmed the latest ` +
       `model for more than ${duration(patience)}.`];
   if (states.new)
-    return ["new", `${count(states.current)} ${of} are up to date; ${count(states.new)} not heard of yet.`];
+    return ["new", `${count(states.current)} ${of} are up to date; ${count(states.new)} not heard from yet.`];
   return ["current", clients === 1 ? "The one site is up to date." : `All ${count(clients)} sites are up to date.`];
 }
