@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -207,3 +208,12 @@ def test_a_database_that_is_not_there_is_told_without_its_password():
 def test_a_name_that_could_be_a_path_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="cannot name a journal"):
         open_journal(str(tmp_path), "../elsewhere")
+
+
+def test_a_journal_knows_how_much_room_it_takes(url):
+    journal = open_journal(url, "room")
+    before = journal.size()
+    journal.append(random.Random(1).randbytes(100_000))
+    journal.sync()
+    assert journal.size() >= before + 50_000
+    journal.close()

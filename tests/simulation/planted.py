@@ -251,6 +251,7 @@ class Planted:
 
     node: type
     federation: int = 0
+    is_rare: bool = False  # it takes a chain of events that few schedules have
 
     @property
     def nodes(self) -> dict[str, type]:
@@ -262,7 +263,7 @@ PLANTED = [
     Planted(SentBeforeTheStoreIsSynced),
     Planted(SequenceReusedAfterARestoredBackup),
     Planted(OldBackupNotNoticed),
-    Planted(StaleWordTaken, federation=1),
+    Planted(StaleWordTaken, federation=1, is_rare=True),
     Planted(RestoredSiteKeepsWhatIsCounted, federation=1),
     Planted(RestoredSiteForgetsWhatIsNotCounted, federation=1),
     Planted(OlderDownloadOverNewer),
@@ -283,5 +284,5 @@ PLANTED = [
     Planted(DeadlineNotJournalled, federation=2),
     Planted(EpochsMixedUp),
     Planted(ReorderedUploadsDropped),
-    Planted(ClosedEpochStaysOpen, federation=1),
+    Planted(ClosedEpochStaysOpen, federation=1, is_rare=True),
 ]

@@ -9,7 +9,7 @@ from simulation.federations import faulty_run
 from simulation.planted import PLANTED
 
 GROUP = 25
-MOST_SEEDS = 150  # a planted bug must show within so many
+MOST_SEEDS = 500  # a planted bug must show within so many
 
 
 def check(first: int) -> None:
@@ -38,7 +38,12 @@ def seeds_until_caught(planted) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.node.__name__)
+def bugs():
+    for planted in PLANTED:
+        yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
+
+
+@pytest.mark.parametrize("planted", bugs())
 def test_a_planted_bug_is_caught(planted):
     assert seeds_until_caught(planted) is not None
 

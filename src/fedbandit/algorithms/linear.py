@@ -106,6 +106,7 @@ class LinearClients:
         """Take the rule, and for each client its upload threshold and whether it says hello."""
         self.rule = rule
         self.dimension = dimension
+        self.sizes = {"d": dimension}  # of the messages: perhaps of a part of the features only
         self.thresholds = thresholds
         self.greets = greets
         self.draws = 0 if rule.exploration == kernel.UCB else dimension

@@ -50,6 +50,9 @@ class Journal(Protocol):
     def kept(self) -> Iterator[Entry]:
         """Yield the kept records up to the snapshot, in order."""
 
+    def size(self) -> int:
+        """Return roughly how many bytes it takes where it is stored."""
+
     def close(self) -> None:
         """Sync, and let go of files and connections."""
 
@@ -122,6 +125,11 @@ class MemoryJournal:
         up_to = self._snapshot.position if self._snapshot else 0
         return (Entry(at, self._records[at]) for at in sorted(self._kept) if at <= up_to)
 
+    def size(self) -> int:
+        """Return the bytes of all records and the snapshot."""
+        snapshot = len(self._snapshot.data) if self._snapshot else 0
+        return snapshot + sum(len(record) for record in self._records.values())
+
     def fill_from(self, backup: MemoryJournal) -> None:
         """Become a copy of another journal."""
         self._records, self._kept = dict(backup._records), set(backup._kept)
@@ -149,3 +157,13 @@ def open_journal(url: str, name: str, *, keep_log: bool = False) -> Journal:
     from fedbandit.nodes.sqlite_journal import SqliteJournal
 
     return SqliteJournal.in_folder(url, name, keep_log=keep_log)
+
+
+def without_password(url: str) -> str:
+    """Return a URL as it may stand in a log.
+
+    >>> without_password("postgresql://me:secret@host/base"), without_password("journals")
+    ('postgresql://host/base', 'journals')
+    """
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.nodes.journal import Entry
+from fedbandit.nodes.journal import Entry, without_password
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS fedbandit_records (
@@ -42,7 +42,7 @@ class PostgresJournal:
         try:
             self._base = psycopg.connect(url, autocommit=True)
         except psycopg.OperationalError as error:
-            raise InvalidInput(f"no PostgreSQL at {_without_password(url)} ({error}): mend the URL") from None
+            raise InvalidInput(f"no PostgreSQL at {without_password(url)} ({error}): mend the URL") from None
         self._base.execute("SET synchronous_commit = on")
         self._base.execute(f"SET lock_timeout = '{PATIENCE}s'")
         try:  # the session of a process that has just died may still be there for a moment
@@ -122,6 +122,14 @@ class PostgresJournal:
         )
         return (Entry(position, bytes(data)) for position, data in rows)
 
+    def size(self) -> int:
+        """Return the bytes of the tables, which all journals of the database share."""
+        rows = self._base.execute(
+            "SELECT pg_total_relation_size('fedbandit_records') + pg_total_relation_size('fedbandit_snapshots')"
+        )
+        size: int = rows.fetchone()[0]
+        return size
+
     def close(self) -> None:
         """Sync, and end the connection, which releases the journal."""
         self.sync()
@@ -134,8 +142,3 @@ class PostgresJournal:
         ):
             for row in self._waiting:
                 copy.write_row(row)
-
-
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"

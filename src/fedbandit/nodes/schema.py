@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, Never, get_args, get_type_hints
 
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.errors import InvalidInput, ProtocolError
@@ -76,6 +76,8 @@ class Schema:
 
 def _annotated(side: Clients | Server, direction: type[Message]) -> list[type[Message]]:
     hint: Any = get_type_hints(type(side).receive)["message"]
+    if hint is Never:  # it is never written to
+        return []
     named = [each for each in get_args(hint) or (hint,) if isinstance(each, type) and issubclass(each, direction)]
     known = [each for each in Message.known.values() if issubclass(each, direction)]
     return [each for each in named if each.kind] or known

@@ -122,6 +122,11 @@ class SqliteJournal:
         )
         return (Entry(*row) for row in rows)
 
+    def size(self) -> int:
+        """Return the bytes of the file and of what has yet to be moved into it."""
+        files = [self.path, self.path.with_name(f"{self.path.name}-wal")]
+        return sum(each.stat().st_size for each in files if each.exists())
+
     def close(self) -> None:
         """Sync, and close the file."""
         self.sync()

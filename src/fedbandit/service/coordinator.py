@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+from contextlib import AsyncExitStack
 
+from fedbandit.core.errors import InvalidInput
 from fedbandit.engines.nats.hub import Hub
 from fedbandit.service.host import FederationHost
 from fedbandit.service.settings import ServicePlan
@@ -23,26 +25,30 @@ class Coordinator:
         self.plan = plan
         self.hub = Hub(plan.broker, plan.credentials)
         self.hosts: list[FederationHost] = []
+        self._is_serving = False
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
         """Serve until `stop`, or until something fails for good, which is raised."""
-        self.hosts = [FederationHost(each, self.plan.journal, self.hub) for each in self.plan.federations]
         try:
-            await self.hub.connect()
-            for host in self.hosts:
-                await host.open()
-            log.info("serving at %s", self.plan.broker)
-            await self._serve()
+            for each in self.plan.federations:
+                self.hosts.append(FederationHost(each, self.plan.journal, self.hub))
+            async with AsyncExitStack() as stack:
+                address = await self._show(stack)
+                stack.push_async_callback(self.hub.close)
+                await self.hub.connect()
+                for host in self.hosts:
+                    await host.open()
+                log.info("serving at %s, status page at %s", self.plan.broker, address)
+                self._is_serving = True
+                await self._serve()
+                self._is_serving = False
         except BaseException:
             for host in self.hosts:
                 host.abandon()
             raise
-        else:
-            for host in self.hosts:
-                host.close()
-        finally:
-            await self.hub.close()
+        for host in self.hosts:
+            host.close()
         log.info("stopped")
 
     def stop(self) -> None:
@@ -50,6 +56,21 @@ class Coordinator:
         self._stop.set()
         for host in self.hosts:
             host.stop()
+
+    def problem(self) -> str:
+        """Return why the coordinator does not work now, or nothing."""
+        if not self._is_serving:
+            return "not serving yet, or no more"
+        return "" if self.hub.is_connected else f"the broker at {self.plan.broker} is away"
+
+    async def _show(self, stack: AsyncExitStack) -> str:
+        """Serve the pages until the stack is left; return their address."""
+        try:
+            from fedbandit.service.web import Pages, serving
+        except ImportError:
+            raise InvalidInput("the pages need aiohttp and prometheus-client: install fedbandit[deploy]") from None
+        pages = Pages([host.telemetry for host in self.hosts], readiness=self.problem)
+        return await stack.enter_async_context(serving(pages, self.plan.host, self.plan.port))
 
     async def _serve(self) -> None:
         tasks = [asyncio.create_task(host.serve()) for host in self.hosts]

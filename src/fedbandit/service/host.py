@@ -9,7 +9,7 @@ import time
 from fedbandit.engines.nats.hub import Arrival, Door, Hub
 from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.nodes.durable_server import DurableServer
-from fedbandit.nodes.journal import open_journal
+from fedbandit.nodes.journal import open_journal, without_password
 from fedbandit.nodes.verdict import Outcome, Verdict
 from fedbandit.service.round_timer import RoundTimer
 from fedbandit.service.settings import FederationPlan
@@ -19,6 +19,7 @@ from fedbandit.wire.frame import Kind
 log = logging.getLogger("fedbandit.coordinator")
 
 LARGEST_GROUP = 64  # so that the first of a group does not wait long for its acknowledgement
+MEASURE_SECONDS = 10.0
 
 
 class FederationHost:
@@ -38,7 +39,11 @@ class FederationHost:
         self._arrived: list[Arrival] = []
         self._news = asyncio.Event()
         self._is_over = False
-        log.info("%s: %s, at download %d", plan.name, plan.charter.text, self.server.node.sent)
+        self._measured = 0.0
+        log.info(
+            "%s: %s with %d sites, journal in %s, %d downloads so far",
+            plan.name, plan.charter.algorithm.id, setting.clients, without_password(journal), self.server.node.sent,
+        )  # fmt: skip
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
@@ -96,7 +101,12 @@ class FederationHost:
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
         await self._send(frames, now)
         await self._hub.settle(group)
-        await asyncio.to_thread(self.server.maintain)
+        await asyncio.to_thread(self._maintain, now)
+
+    def _maintain(self, now: float) -> None:
+        if self.server.maintain() or now > self._measured + MEASURE_SECONDS:
+            self._measured = now
+            self.telemetry.journal_bytes = self._journal.size()
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         await self._hub.send(self.subjects, frames)

@@ -27,6 +27,7 @@ from typing import Any
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.engines.nats.address import check_server
 from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.nodes.charter import Charter
@@ -123,6 +124,8 @@ def _federation(name: str, table: Any) -> FederationPlan:
     deadline = _value(table, "deadline", int | float, 0) if "deadline" in table else None
     if deadline is not None and deadline <= 0:
         raise InvalidInput(f"{where}.deadline must be greater than 0, not {deadline}: give seconds, or leave it out")
+    if deadline is not None and not isinstance(charter.build().server, MeetsDeadlines):
+        raise InvalidInput(f"{where}.deadline has no meaning for {charter.algorithm.id}: leave it out")
     return FederationPlan(name, charter, limits, deadline, _value(table, "keep_log", bool, False))
 
 
