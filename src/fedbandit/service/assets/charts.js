@@ -5,7 +5,7 @@ import { ago, many } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 190;
-const EDGE = { top: 8, right: 2, bottom: 22, left: 46 };
+const EDGE = { top: 8, right: 2, bottom: 22, left: 52 };
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);

@@ -121,10 +121,10 @@ function row(site, told, columns) {
   const report = site.reported;
   const heard = site.last_contact !== null;
   const lag = site.versions_behind
-    ? site.state === "current" ? "on its way" : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind)}`
+    ? site.state === "current" ? "on its way" : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind, true)}`
     : "none";
   const cells = [
-    siteName(site), STATES[site.state], heard ? ago(told.now - site.last_contact) : "never",
+    siteName(site), STATES[site.state], heard ? ago(told.now - site.last_contact, true) : "never",
     site.version ? count(site.version) : "none yet", heard ? lag : "unknown",
     count(site.uploads), count(site.downloads), bytes(site.bytes_up), bytes(site.bytes_down),
   ];

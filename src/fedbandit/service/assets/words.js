@@ -17,7 +17,7 @@ export function bytes(number) {
   return `${unit ? precise.format(number) : whole.format(number)} ${units[unit]}`;
 }
 
-export function duration(seconds) {
+export function duration(seconds, roughly = false) {
   const steps = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
   const at = steps.findIndex(([, size]) => seconds >= size);
   if (at < 0) return "0 s";
@@ -25,10 +25,10 @@ export function duration(seconds) {
   const first = Math.floor(seconds / size);
   const next = steps[at + 1];
   const rest = next ? Math.floor((seconds - first * size) / next[1]) : 0;
-  return first < 10 && rest && unit !== "s" ? `${first} ${unit} ${rest} ${next[0]}` : `${first} ${unit}`;
+  return first < 10 && !roughly && rest && unit !== "s" ? `${first} ${unit} ${rest} ${next[0]}` : `${first} ${unit}`;
 }
 
-export const ago = (seconds) => (seconds < 3 ? "just now" : `${duration(seconds)} ago`);
+export const ago = (seconds, roughly) => (seconds < 3 ? "just now" : `${duration(seconds, roughly)} ago`);
 
 export const many = (number, one, more = `${one}s`) => `${count(number)} ${number === 1 ? one : more}`;
 
