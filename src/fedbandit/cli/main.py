@@ -17,6 +17,7 @@ from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.run import run
 from fedbandit.cli.serve import serve
+from fedbandit.cli.up import up
 from fedbandit.core.errors import FedbanditError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(reproduce)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)
+app.command()(up)
 app.command()(serve)
 app.command()(broker)
 app.add_typer(keys, name="keys")

@@ -91,11 +91,11 @@ class Metrics(Collector):
         yield _gauge("site_seconds_behind", "For how long it has been behind.", EACH, each(behind))
         yield _gauge(
             "site_reported_decisions", "Decisions since the site was opened, if it reports them.", EACH,
-            each(lambda site: site.reported and site.reported.last.decisions),
+            each(lambda site: None if site.reported is None else site.reported.last.decisions),
         )  # fmt: skip
         yield _gauge(
             "site_reported_reward_sum", "Sum of rewards since the site was opened, if it reports it.", EACH,
-            each(lambda site: site.reported and site.reported.last.reward_sum),
+            each(lambda site: None if site.reported is None else site.reported.last.reward_sum),
         )  # fmt: skip
 
 

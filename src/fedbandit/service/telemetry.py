@@ -28,7 +28,7 @@ from fedbandit.wire.frame import HEADER, Frame, Kind
 from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
 
 SILENT_AFTER = 90.0  # seconds: three times as long as a site waits by default between two full exchanges
-RECENT = 20  # refusals and closed rounds that are kept with their time
+RECENT = 20  # closed rounds that are kept
 MOST_REASONS = 50  # kinds of refusals that are told apart
 OTHER_REASONS = "other reasons"
 COUNTED = (
@@ -69,7 +69,7 @@ class Telemetry:
         self.reports = 0
         self.version: Version = (0, 0)
         self._strangers = SiteRecord(-1, "not on the roster")
-        self._recent: deque[dict[str, Any]] = deque(maxlen=RECENT)
+        self._last_refusals: dict[str, dict[str, Any]] = {}  # of each kind
         self._cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
         self._traffic = History()
         self._arms = History()
@@ -166,8 +166,7 @@ class Telemetry:
             "version": self.version[1],
             "journal_bytes": self.journal_bytes,
             "totals": self.totals(),
-            "refusals": [{"reason": reason, "count": count} for reason, count in self.refusals.most_common()],
-            "recent_refusals": list(self._recent),
+            "refusals": [{"count": n, **self._last_refusals[kind]} for kind, n in self.refusals.most_common()],
             "rounds_cut": list(self._cut),
             "span": span,
             "width": WIDTHS[span],
@@ -187,8 +186,10 @@ class Telemetry:
     def _refused(self, site: SiteRecord, reason: str, now: float) -> None:
         site.refused += 1
         kind = _NUMBER.sub("#", reason)
-        self.refusals[kind if kind in self.refusals or len(self.refusals) < MOST_REASONS else OTHER_REASONS] += 1
-        self._recent.append({"at": now, "site": site.number, "reason": reason})
+        if kind not in self.refusals and len(self.refusals) >= MOST_REASONS:
+            kind = OTHER_REASONS
+        self.refusals[kind] += 1
+        self._last_refusals[kind] = {"at": now, "site": site.number, "reason": reason}
 
     def _take_in(self, frame: Frame, report: Report, now: float) -> Verdict:
         """Add what a report tells beyond the one before it; a new life of the site counts from nothing again."""

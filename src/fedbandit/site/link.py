@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
@@ -104,15 +105,19 @@ class Conversation:
             self._news.set()
 
     async def _send(self, link: Link) -> None:
-        frames = self._site.everything()
+        clock = asyncio.get_running_loop().time
+        frames, due = self._site.everything(), clock() + self._every
         while True:
             for frame in frames:
                 await link.send(frame)
             if self.is_over:
                 return
-            is_news = await _happens(self._news, self._every)
+            await _happens(self._news, max(0.0, due - clock()))
             self._news.clear()
-            frames = self._site.news() if is_news else self._site.everything()
+            if clock() < due:
+                frames = self._site.news()
+            else:  # also when there is news all the time, which must not put off what was lost on its way
+                frames, due = self._site.everything(), clock() + self._every
 
     def _tell(self, trouble: str) -> None:
         """Tell of trouble once, however often it comes."""
@@ -126,10 +131,7 @@ class Conversation:
             loop.call_soon_threadsafe(action)
 
 
-async def _happens(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event; return False if it did not come in time."""
-    try:
+async def _happens(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, but no longer than so many seconds."""
+    with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True

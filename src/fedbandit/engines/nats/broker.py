@@ -41,7 +41,9 @@ class Broker:
         if _listens(settings):
             raise InvalidInput(f"port {settings.port} is taken: end the program that listens there, or give another")
         command = [server_program(), "--config", str(configuration), "--log", str(self.log)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(  # in a session of its own: Ctrl-C in a terminal is for its owner to handle
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         self._wait()
 
     def stop(self) -> None:
