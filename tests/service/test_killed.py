@@ -52,9 +52,7 @@ class Machines:
     def start_site(self, number):
         told = json.dumps({"table": self.table, "seed": self.seed, "turns": TURNS})
         command = [sys.executable, "-m", "samples.site_process", str(self.folder), str(number)]
-        return subprocess.Popen(
-            [*command, f"{self.broker.url}/tagged", told], cwd=os.path.dirname(os.path.dirname(__file__))
-        )
+        return subprocess.Popen([*command, f"{self.broker.url}/tagged", told], cwd=Path(__file__).parents[1])
 
     def kill(self, victim):
         """Kill one and start it again."""
