@@ -32,7 +32,7 @@ function mirrored(title, sentence, up, down, words, label, unit) {
   };
 }
 
-export const MESSAGES = mirrored("Messages", "Uploads from sites above the line, downloads to sites below it.",
+export const MESSAGES = mirrored("Messages", "Statistics from sites above the line, models to sites below it.",
   "uploads", "downloads", ["uploads", "downloads"], count, count);
 
 export const BYTES = mirrored("Bytes", "All that travelled, with acknowledgements and questions.",

@@ -47,7 +47,7 @@ class Federation {
       ["Uploads", count(totals.uploads), rate("uploads")],
       ["Downloads", count(totals.downloads), rate("downloads")],
       ["Travelled", bytes(totals.bytes_up + totals.bytes_down), `${bytes(totals.bytes_up)} up, ${bytes(totals.bytes_down)} down`],
-      ["Model version", told.version ? count(told.version) : "none yet", "number of the last download"],
+      ["Model version", told.version ? count(told.version) : "none yet", "the newest that was sent"],
       ["Refused", count(totals.refused), totals.refused ? "see below why" : "no bad message so far"],
     ];
     this.part("tiles").replaceChildren(...tiles.map(([name, amount, more]) =>
@@ -121,7 +121,7 @@ function row(site, told, columns) {
   const report = site.reported;
   const heard = site.last_contact !== null;
   const lag = site.versions_behind
-    ? site.state === "current" ? "on its way" : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind, true)}`
+    ? site.state === "current" ? `${count(site.version_sent)} on its way` : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind, true)}`
     : "none";
   const cells = [
     siteName(site), STATES[site.state], heard ? ago(told.now - site.last_contact, true) : "never",
