@@ -23,7 +23,7 @@ from fedbandit.service.demo import Demo
 from fedbandit.service.local import ChildEnded, LocalFederation, require_installed
 from fedbandit.site.site import Site
 
-LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.3"}  # few enough arms to follow with the eye
+LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
 
 

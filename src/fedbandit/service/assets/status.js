@@ -22,6 +22,7 @@ class Federation {
     this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
     this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
     this.heads = "";
+    this.colours = new Map(); // of arms
   }
 
   update(told) {
@@ -57,7 +58,7 @@ class Federation {
 
   draw(told) {
     const from = Math.max(told.now - told.span, Math.min(told.began, told.now - 60));
-    const time = { from, to: told.now, width: told.width, arms: told.arms, reporting: told.reporting };
+    const time = { from, to: told.now, width: told.width, arms: told.arms, colours: this.colours, reporting: told.reporting };
     const within = (buckets) => buckets.filter((each) => each.at + told.width > from);
     const reporting = told.sites.filter((site) => site.reported);
     const sites = told.reporting <= MOST_LINES ? reporting.map((site) => site.reported.history) : [];
