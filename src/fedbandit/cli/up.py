@@ -23,7 +23,7 @@ from fedbandit.service.demo import Demo
 from fedbandit.service.local import ChildEnded, LocalFederation, require_installed
 from fedbandit.site.site import Site
 
-LINEAR = {"arms": "4", "pool": "12", "dimension": "10", "noise": "0.3"}  # few enough arms to follow with the eye
+LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
 
 
@@ -34,7 +34,7 @@ def up(
     set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
     world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
     seed: Annotated[int, typer.Option(help="The world's seed.")] = 0,
-    rate: Annotated[float, typer.Option(help="Decisions a second, of each site.")] = 5.0,
+    rate: Annotated[float, typer.Option(help="Decisions a second, of each site.")] = 2.0,
     port: Annotated[int, typer.Option(help="The port of the status page; 0 for any that is free.")] = 8080,
     duration: Annotated[float | None, typer.Option(help="End after so many seconds; default: at Ctrl-C.")] = None,
     folder: Annotated[
@@ -57,7 +57,7 @@ def up(
             with err.status("Starting a broker, a coordinator and sites …"):
                 federation = stack.enter_context(LocalFederation(demo, where, port))
             _introduce(federation, folder)
-            told = _watch(federation, stop, began, duration)
+            told = _watch(federation, stop, duration)
         except ChildEnded as ended:
             remedy = "give --folder to keep its log" if folder is None else f"see the logs in {folder}"
             err.print(f"fedbandit: {ended}: {remedy}", highlight=False, markup=False, soft_wrap=True)
@@ -127,12 +127,10 @@ def _introduce(federation: LocalFederation, folder: Path | None) -> None:
     out.print("Ctrl-C ends it all.", highlight=False)
 
 
-def _watch(
-    federation: LocalFederation, stop: threading.Event, began: float, duration: float | None
-) -> dict[str, Any] | None:
+def _watch(federation: LocalFederation, stop: threading.Event, duration: float | None) -> dict[str, Any] | None:
     """Show how it goes until it is to end; return what was told last."""
     told = None
-    end = None if duration is None else began + duration
+    end = None if duration is None else time.monotonic() + duration
     with Status("", console=err) as line:
         while not stop.is_set() and (end is None or time.monotonic() < end):
             federation.check()

@@ -36,7 +36,7 @@ class Demo:
     charter: Charter
     world: Environment
     seed: int = 0
-    rate: float = 5.0  # decisions a second, of each site
+    rate: float = 2.0  # decisions a second, of each site
     delay: float = 2.0  # seconds until a reward is known, at most
 
     @classmethod

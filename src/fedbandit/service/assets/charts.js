@@ -1,7 +1,7 @@
 // Charts in SVG, drawn anew with each update. A chart is a figure with a title, a reading line that is also its
 // legend, and a drawing; pointing at it, or moving through it with the arrow keys, reads one moment instead of all.
 
-import { ago, many } from "./words.js";
+import { ago, duration } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 190;
@@ -126,6 +126,7 @@ export class Chart {
 
   moment(bucket) {
     const past = this.data.to - bucket.at - this.data.width;
-    return past <= 0 ? "so far in this moment" : `in ${many(this.data.width, "second")}, ${ago(past)}`;
+    const width = duration(this.data.width);
+    return past < 0 ? `in the ${width} that are not over yet` : `in ${width}, ${ago(past)}`;
   }
 }

@@ -32,7 +32,7 @@ function mirrored(title, sentence, up, down, words, label, unit) {
   };
 }
 
-export const MESSAGES = mirrored("Messages", "Uploads from sites above the line, downloads to sites below it.",
+export const MESSAGES = mirrored("Messages", "Statistics from sites above the line, models to sites below it.",
   "uploads", "downloads", ["uploads", "downloads"], count, count);
 
 export const BYTES = mirrored("Bytes", "All that travelled, with acknowledgements and questions.",
@@ -68,12 +68,17 @@ export const REWARD = {
   },
 };
 
-// Which arm gets which colour: the arms that are chosen most, the others together.
-function palette({ arms }) {
+// Which arm gets which colour: the arms that are chosen most, the others together. An arm keeps its colour.
+function palette({ arms, colours }) {
   const named = Object.entries(arms).filter(([arm]) => arm).sort((one, other) => other[1] - one[1]);
-  const shown = named.slice(0, SHOWN_ARMS).map(([arm], at) => [arm, `c${at + 1}`]);
-  const has_others = named.length > SHOWN_ARMS || "" in arms;
-  return { shown, has_others };
+  const most = named.slice(0, SHOWN_ARMS).map(([arm]) => arm);
+  for (const arm of colours.keys()) if (!most.includes(arm)) colours.delete(arm);
+  for (const arm of most) {
+    const taken = new Set(colours.values());
+    if (!colours.has(arm)) colours.set(arm, [1, 2, 3, 4, 5, 6, 7].find((each) => !taken.has(each)));
+  }
+  const shown = [...colours].sort((one, other) => one[1] - other[1]).map(([arm, colour]) => [arm, `c${colour}`]);
+  return { shown, has_others: named.length > SHOWN_ARMS || "" in arms };
 }
 
 function shares(data, buckets) {

@@ -22,6 +22,7 @@ class Federation {
     this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
     this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
     this.heads = "";
+    this.colours = new Map(); // of arms
   }
 
   update(told) {
@@ -47,7 +48,7 @@ class Federation {
       ["Uploads", count(totals.uploads), rate("uploads")],
       ["Downloads", count(totals.downloads), rate("downloads")],
       ["Travelled", bytes(totals.bytes_up + totals.bytes_down), `${bytes(totals.bytes_up)} up, ${bytes(totals.bytes_down)} down`],
-      ["Model version", told.version ? count(told.version) : "none yet", "number of the last download"],
+      ["Model version", told.version ? count(told.version) : "none yet", "the newest that was sent"],
       ["Refused", count(totals.refused), totals.refused ? "see below why" : "no bad message so far"],
     ];
     this.part("tiles").replaceChildren(...tiles.map(([name, amount, more]) =>
@@ -57,7 +58,7 @@ class Federation {
 
   draw(told) {
     const from = Math.max(told.now - told.span, Math.min(told.began, told.now - 60));
-    const time = { from, to: told.now, width: told.width, arms: told.arms, reporting: told.reporting };
+    const time = { from, to: told.now, width: told.width, arms: told.arms, colours: this.colours, reporting: told.reporting };
     const within = (buckets) => buckets.filter((each) => each.at + told.width > from);
     const reporting = told.sites.filter((site) => site.reported);
     const sites = told.reporting <= MOST_LINES ? reporting.map((site) => site.reported.history) : [];
@@ -121,7 +122,7 @@ function row(site, told, columns) {
   const report = site.reported;
   const heard = site.last_contact !== null;
   const lag = site.versions_behind
-    ? site.state === "current" ? "on its way" : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind, true)}`
+    ? site.state === "current" ? `${count(site.version_sent)} on its way` : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind, true)}`
     : "none";
   const cells = [
     siteName(site), STATES[site.state], heard ? ago(told.now - site.last_contact, true) : "never",

@@ -3,11 +3,10 @@
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const even = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
 
 export const count = (number) => (Math.abs(number) < 100_000 ? whole.format(number) : short.format(number));
 export const value = (number) => precise.format(number).replace("-", "−");
-export const mean = (number) => (Math.abs(number) < 1e-3 ? "0.000" : even.format(number)).replace("-", "−");
+export const mean = (number) => (Math.abs(number) < 10 ? number.toFixed(3) : precise.format(number)).replace("-", "−");
 export const percent = (share) => `${share > 0 && share < 0.01 ? "<1" : Math.round(100 * share)} %`;
 
 export function bytes(number) {
