@@ -68,7 +68,7 @@ class Hub:
         heard: deque[str] = deque(maxlen=5)
 
         async def on_error(error: Exception) -> None:
-            if str(error) not in heard:
+            if self._broker is not None and str(error) not in heard:
                 log.warning("broker: %s", error)
             heard.append(str(error))
 
