@@ -1,4 +1,4 @@
-"""`python -m simulation.table`, in the folder `tests`: after how many schedules each planted bug is caught, and by what."""
+"""`python -m simulation.table`, in the folder `tests`: how many schedules it takes to catch each planted bug, and how."""
 
 from __future__ import annotations
 
