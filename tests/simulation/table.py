@@ -1,4 +1,4 @@
-"""`python -m simulation.table`, in the folder `tests`: how many schedules it takes to catch each planted bug, and how."""
+"""`python -m simulation.table`, in the folder `tests`: how many schedules each planted bug takes, and what shows it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def bugs():
         yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
 
 
-@pytest.mark.parametrize("planted", bugs())
+@pytest.mark.parametrize("planted", list(bugs()))
 def test_a_planted_bug_is_caught(planted):
     assert first_finding(planted) is not None
 
