@@ -94,7 +94,8 @@ class Federation {
     });
     while (body.rows.length > rows.length) body.deleteRow(-1);
     const hidden = told.clients - told.sites.length;
-    write(this.part("sites-note"), hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first.` : "");
+    write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
+      "A model that would tell a site nothing new is not sent to it, so versions may differ.");
   }
 
   incidents(told) {
