@@ -58,6 +58,11 @@ class Coordinator:
         self.process.terminate()
         return self.process.wait(timeout=30)
 
+    def end(self):
+        """Leave nothing behind, whatever became of the test."""
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+
 
 def open_sites(table, **more):
     """The sites of a federation, as its table in the coordinator's file says."""

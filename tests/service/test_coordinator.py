@@ -35,6 +35,20 @@ def broker(tmp_path_factory):
         yield running
 
 
+@pytest.fixture
+def serve(tmp_path, broker):
+    """Start coordinators that do not outlive the test."""
+    started = []
+
+    def start(federations, **more):
+        started.append(Coordinator(tmp_path, broker.url, federations, **more))
+        return started[-1].start().wait()
+
+    yield start
+    for each in started:
+        each.end()
+
+
 def table_of(name, **more):
     setting = small_setting(name, ROUNDS)
     sizes = {"clients": CLIENTS, "arms": setting.arms, "dimension": setting.dimension, "horizon": setting.horizon}
@@ -83,9 +97,9 @@ def state_in(journal_url, name, charter):
 
 
 @pytest.mark.parametrize("name", FAMILIES.values(), ids=FAMILIES)
-def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(tmp_path, broker, name):
+def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(tmp_path, serve, broker, name):
     table = table_of(name)
-    coordinator = Coordinator(tmp_path, broker.url, {name: table}).start().wait()
+    coordinator = serve({name: table})
     sites = open_sites(table)
     connect(sites, broker, name)
     play(sites, name)
@@ -95,11 +109,10 @@ def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(tmp_
     assert state != encode_state(charter_of(table).build().server.start(CLIENTS)), "nothing has happened"
 
 
-def test_two_federations_on_one_coordinator_do_not_touch_each_other(tmp_path, broker):
+def test_two_federations_on_one_coordinator_do_not_touch_each_other(tmp_path, serve, broker):
     """Both at once leave the same state as each alone."""
     tables = {"one": table_of("sync-linucb"), "other": table_of("fldb-gd")}
-    (tmp_path / "both").mkdir()
-    coordinator = Coordinator(tmp_path / "both", broker.url, tables).start().wait()
+    coordinator = serve(tables)
     both = {name: open_sites(table) for name, table in tables.items()}
     for name, sites in both.items():
         connect(sites, broker, name)
@@ -108,18 +121,18 @@ def test_two_federations_on_one_coordinator_do_not_touch_each_other(tmp_path, br
     finish([site for sites in both.values() for site in sites], coordinator)
     for name, table in tables.items():
         charter = charter_of(table)
-        state, again = state_in(str(tmp_path / "both" / "journals"), name, charter)
+        state, again = state_in(str(tmp_path / "journals"), name, charter)
         assert state == again
-        journal = open_journal(str(tmp_path / "both" / "journals"), name, keep_log=True)
+        journal = open_journal(str(tmp_path / "journals"), name, keep_log=True)
         server = DurableServer(charter, journal, epoch=1, now=0.0)
         assert sorted(server.accounts.joined) == list(range(CLIENTS))
         assert server.charter.algorithm.id == table["algorithm"]
         journal.close()
 
 
-def test_a_journal_in_postgresql_survives_a_kill(tmp_path, broker, postgres_url):
+def test_a_journal_in_postgresql_survives_a_kill(tmp_path, serve, broker, postgres_url):
     table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
-    coordinator = Coordinator(tmp_path, broker.url, {"elephant": table}, journal=postgres_url).start().wait()
+    coordinator = serve({"elephant": table}, journal=postgres_url)
     sites = open_sites(table)
     connect(sites, broker, "elephant")
     play(sites, "async-linucb", seed=1)
@@ -131,14 +144,14 @@ def test_a_journal_in_postgresql_survives_a_kill(tmp_path, broker, postgres_url)
     assert state == again
 
 
-def test_a_round_goes_on_without_a_silent_site_and_says_so(tmp_path, broker):
+def test_a_round_goes_on_without_a_silent_site_and_says_so(tmp_path, serve, broker):
     table = table_of("sync-linucb", set={"sync_threshold": 0.01}, deadline=0.5)
-    coordinator = Coordinator(tmp_path, broker.url, {"silent": table}).start().wait()
+    coordinator = serve({"silent": table})
     sites = open_sites(table)
     connect(sites[:-1], broker, "silent")
     sites[0].learn(sites[0].choose(np.eye(table["arms"], table["dimension"])).id, 1.0)
-    until(lambda: all(site.version for site in sites[:-1]), "a download without the third site")
-    assert coordinator.said("a round goes on without the sites [2]")
+    until(lambda: coordinator.said("a round goes on without the sites ["), "the deadline")
+    until(lambda: all(site.version > 1 for site in sites[:-1]), "what there is, after the call")
     with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/status.json", timeout=5) as answer:
         (told,) = json.load(answer)["federations"]
     assert told["sites"][2]["left_out"] >= 1
@@ -152,9 +165,9 @@ def test_a_round_goes_on_without_a_silent_site_and_says_so(tmp_path, broker):
     journal.close()
 
 
-def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, broker):
+def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, serve, broker):
     table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
-    coordinator = Coordinator(tmp_path, broker.url, {"away": table}).start().wait()
+    coordinator = serve({"away": table})
     assert coordinator.stop() == 0
     sites = open_sites(table)
     for site in sites:

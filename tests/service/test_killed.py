@@ -45,14 +45,18 @@ class Machines:
         self.table = {"algorithm": name, **sizes, "set": parameters}
         self.folder, self.seed, self.starts = folder, seed, 1
         self.settings = BrokerSettings(folder / "broker", port=free_port())
+        self.coordinator = Coordinator(folder, self.settings.url, {"tagged": {**self.table, "keep_log": True}})
+        self.sites = []
+
+    def start(self):
         self.broker = Broker(self.settings)
-        self.coordinator = Coordinator(folder, self.broker.url, {"tagged": {**self.table, "keep_log": True}}).start()
-        self.sites = [self.start_site(number) for number in range(SITES)]
+        self.coordinator.start()
+        self.sites += [self.start_site(number) for number in range(SITES)]
 
     def start_site(self, number):
         told = json.dumps({"table": self.table, "seed": self.seed, "turns": TURNS})
         command = [sys.executable, "-m", "samples.site_process", str(self.folder), str(number)]
-        return subprocess.Popen([*command, f"{self.broker.url}/tagged", told], cwd=Path(__file__).parents[1])
+        return subprocess.Popen([*command, f"{self.settings.url}/tagged", told], cwd=Path(__file__).parents[1])
 
     def kill(self, victim):
         """Kill one and start it again."""
@@ -98,10 +102,11 @@ class Machines:
         return codes
 
     def end(self):
-        for process in [*self.sites, self.coordinator.process, self.broker.process]:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        self.coordinator.end()
+        self.broker.kill()
+        for process in self.sites:
+            process.kill()
+            process.wait()
 
 
 def check(machines):
@@ -137,6 +142,7 @@ def survive(folder, seed):
     rng = np.random.default_rng([seed, 9])
     machines = Machines(folder, seed)
     try:
+        machines.start()
         for at in sorted(rng.integers(1, TURNS, KILLS).tolist()):
             until(lambda at=at: machines.done() >= at, f"turn {at}", patience=60)
             machines.kill(rng.permutation(np.array(["broker", "coordinator", *range(SITES)], dtype=object))[0])

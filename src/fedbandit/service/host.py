@@ -31,8 +31,13 @@ class FederationHost:
         self.subjects = Subjects(plan.name)
         now = time.time()
         self._hub = hub
+        self._where = without_password(journal)
         self._journal = open_journal(journal, plan.name, keep_log=plan.keep_log)
-        self.server = DurableServer(plan.charter, self._journal, epoch=int(now), now=now, limits=plan.limits)
+        try:
+            self.server = DurableServer(plan.charter, self._journal, epoch=int(now), now=now, limits=plan.limits)
+        except BaseException:
+            self._journal.close()
+            raise
         setting = plan.charter.setting
         self.telemetry = Telemetry(plan.name, plan.charter.algorithm.id, setting.clients, now)
         self._timer = RoundTimer(plan.deadline)
@@ -40,18 +45,19 @@ class FederationHost:
         self._news = asyncio.Event()
         self._is_over = False
         self._measured = 0.0
-        log.info(
-            "%s: %s with %d sites, journal in %s, %d downloads so far",
-            plan.name, plan.charter.algorithm.id, setting.clients, without_password(journal), self.server.node.sent,
-        )  # fmt: skip
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
         most_bytes = self.server.validation.schema.most_bytes
-        await self._hub.open(Door(self.subjects, self.plan.charter.setting.clients, most_bytes, self._arrive))
+        clients = self.plan.charter.setting.clients
+        await self._hub.open(Door(self.subjects, clients, most_bytes, self._arrive))
         for site in self.server.postbox.latest:
             self.server.postbox.post_again(site, 0, 0)
         await self._send(self.server.commit(), time.time())
+        log.info(
+            "%s: %s with %d sites, journal in %s, %d downloads so far",
+            self.plan.name, self.plan.charter.algorithm.id, clients, self._where, self.server.node.sent,
+        )  # fmt: skip
 
     async def serve(self) -> None:
         """Take in what arrives until it is over."""

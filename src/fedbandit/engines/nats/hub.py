@@ -7,6 +7,7 @@ them now and then (`tidy`). Whatever was delivered and not settled is delivered 
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,11 +65,12 @@ class Hub:
     async def connect(self, seconds: float = 5.0) -> None:
         """Connect, or say that the broker cannot be reached; a connection that is lost later is made again."""
         nats = client_library()
-        heard: list[str] = []
+        heard: deque[str] = deque(maxlen=5)
 
         async def on_error(error: Exception) -> None:
+            if self._broker is not None and str(error) not in heard:
+                log.warning("broker: %s", error)
             heard.append(str(error))
-            log.warning("broker: %s", error)
 
         async def on_loss() -> None:
             if not self._is_closing:
