@@ -20,7 +20,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.results.run import algorithm_named
 from fedbandit.service.demo import Demo
 from fedbandit.service.demo_site import rehearse
-from fedbandit.service.local import ChildEnded, LocalFederation, require_installed
+from fedbandit.service.local import ChildEnded, LocalFederation, require_free, require_installed
 
 LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
@@ -45,6 +45,8 @@ def up(
     place = _world(environment, assignments("--world", world), sites)
     _check(rate, port, duration, seed)
     demo = Demo.of(algorithm_named(algorithm, **assignments("--set", set_)), place, seed=seed, rate=rate)
+    if port:
+        require_free(port)
     with err.status("Rehearsing in one process; the first time, kernels are compiled: up to a minute …"):
         rehearse(demo)
     stop = threading.Event()

@@ -19,6 +19,7 @@ class Federation {
     this.section.id = `federation-${name}`;
     this.part = (is) => this.section.querySelector(`[data-is="${is}"]`);
     write(this.part("name"), name);
+    this.part("table").setAttribute("aria-label", `Sites of ${name}`);
     this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
     this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
     this.heads = "";
