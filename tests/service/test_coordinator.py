@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import urllib.request
 
+import nats
 import numpy as np
 import pytest
 
@@ -12,11 +14,14 @@ import fedbandit as fb
 from contract.small_worlds import CLIENTS, small_setting, small_turns
 from fedbandit.engines.nats.broker import Broker, free_port
 from fedbandit.engines.nats.broker_settings import BrokerSettings
+from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.engines.replay import replay
 from fedbandit.nodes.charter import Charter
 from fedbandit.nodes.durable_server import DurableServer
-from fedbandit.nodes.journal import open_journal
+from fedbandit.nodes.journal import MemoryJournal, open_journal
 from fedbandit.wire.state import encode_state
+from samples import bad_frames
+from samples.bad_frames import LIMITS
 from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.waiting import until
 
@@ -177,3 +182,36 @@ def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, s
     until(lambda: all_is_sent(sites), "acknowledgements")
     until(lambda: all(site.version for site in sites), "downloads")
     finish(sites, coordinator)
+
+
+def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothing(tmp_path, serve, broker):
+    bounds = {"context": LIMITS.bounds.context, "reward": LIMITS.bounds.reward}
+    names = ("observations_per_second", "observations_ahead", "uploads_ahead", "epochs")
+    setting = bad_frames.charter().setting
+    table = {
+        "algorithm": "async-linucb", "clients": setting.clients, "arms": setting.arms, "dimension": setting.dimension,
+        "horizon": setting.horizon, "set": {"upload_threshold": 1, "download_threshold": 1}, "keep_log": True,
+        "limits": {**bounds, **{name: getattr(LIMITS, name) for name in names}},
+    }  # fmt: skip
+    coordinator, subject = serve({"bad": table}), Subjects("bad").up(1)
+    frames = [each if isinstance(each, bytes) else each.to_bytes() for each, _ in bad_frames.BAD.values()]
+
+    async def send():
+        connection = await nats.connect(broker.url)
+        for frame in [*frames, bad_frames.GOOD.to_bytes()]:
+            await connection.publish(subject, frame)
+        await connection.flush()
+        await connection.close()
+
+    asyncio.run(send())
+    too_large = [frame for frame in frames if len(frame) > 50_000]  # these the broker does not even store
+    assert len(too_large) == 1
+    until(lambda: coordinator.said("refused from site 1: ") == len(frames) - len(too_large), "refusals")
+    assert coordinator.stop() == 0
+    journal = open_journal(str(tmp_path / "journals"), "bad", keep_log=True)
+    after = DurableServer(bad_frames.charter(), journal, epoch=1, now=0.0, limits=LIMITS)
+    good = DurableServer(bad_frames.charter(), MemoryJournal(), epoch=after.node.epoch, now=0.0, limits=LIMITS)
+    good.receive(bad_frames.GOOD.to_bytes(), 0.0, 1)
+    assert encode_state(after.node.memory) == encode_state(good.node.memory)
+    assert after.accounts.observations == good.accounts.observations
+    journal.close()

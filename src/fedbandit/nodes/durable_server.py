@@ -92,9 +92,14 @@ class DurableServer:
         self._touched.clear()
         return self.postbox.take(self.ledger)
 
+    @property
+    def is_snapshot_due(self) -> bool:
+        """Tell whether the journal has grown so much that a snapshot is due."""
+        return self._since_snapshot >= self.snapshot_every
+
     def maintain(self) -> bool:
         """Take a snapshot if one is due; a good moment is after the frames of a commit have left."""
-        if self._since_snapshot < self.snapshot_every:
+        if not self.is_snapshot_due:
             return False
         self.save()
         return True

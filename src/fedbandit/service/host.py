@@ -107,12 +107,13 @@ class FederationHost:
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
         await self._send(frames, now)
         await self._hub.settle(group)
-        await asyncio.to_thread(self._maintain, now)
-
-    def _maintain(self, now: float) -> None:
-        if self.server.maintain() or now > self._measured + MEASURE_SECONDS:
+        if self.server.is_snapshot_due or now > self._measured + MEASURE_SECONDS:
             self._measured = now
-            self.telemetry.journal_bytes = self._journal.size()
+            await asyncio.to_thread(self._maintain)
+
+    def _maintain(self) -> None:
+        self.server.maintain()
+        self.telemetry.journal_bytes = self._journal.size()
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         await self._hub.send(self.subjects, frames)

@@ -89,10 +89,10 @@ class Hub:
 
     async def open(self, door: Door) -> None:
         """Let in what the sites of a federation have sent and will send."""
-        for subject in (door.subjects.delivery, door.subjects.reports):
-            await self._broker.subscribe(subject, cb=_admit(door))
         await self._arrange(door)
         self._doors.append(door)
+        for subject in (door.subjects.delivery, door.subjects.reports):
+            await self._broker.subscribe(subject, cb=_admit(door))
 
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]]) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
