@@ -26,7 +26,7 @@ class Up:
         environment = {**os.environ, "FEDBANDIT_TEST_MARK": self.mark, "COLUMNS": "200"}
         self.process = subprocess.Popen(
             [*PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=environment, cwd=folder,
+            env=environment, cwd=folder, start_new_session=True,
         )  # fmt: skip
 
     def started(self):
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_everything_cleanly(up):
     running = up("--sites", 2, "--port", 0)
     running.started()
     assert len(running.left_behind()) == 5  # itself, the broker, the coordinator, two sites
-    running.process.send_signal(signal.SIGINT)
+    os.killpg(running.process.pid, signal.SIGINT)  # as a terminal does: to all of the foreground
     code, out, err = running.end()
     assert (code, err) == (0, "")
     assert "All ended." in out

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedbandit.nodes.verdict import Outcome, Verdict
-from fedbandit.service.telemetry import MOST_REASONS, OTHER_REASONS, Telemetry
+from fedbandit.service.telemetry import MOST_DRAWN, MOST_REASONS, OTHER_REASONS, Telemetry
 from fedbandit.wire import encode, weigh
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
@@ -173,6 +173,15 @@ def test_arms_beyond_the_first_are_counted_together(told):
         arms = {f"{client}-{arm}": 1 for arm in range(MOST_ARMS)}
         told.report(report(MOST_ARMS, 0, 0.0, arms, client=client), 1.0)
     assert told.snapshot(2.0)["arms"][OTHERS] == 2 * MOST_ARMS
+
+
+def test_only_the_first_sites_that_report_have_a_history_of_their_own():
+    told = Telemetry("clinics", "async-linucb", clients=100, now=0.0)
+    for client in range(100):
+        told.report(report(1, 1, 0.5, {"red": 1}, client=client), 1.0)
+    now = told.snapshot(2.0)
+    assert sum(bool(each["reported"]["history"]) for each in now["sites"]) == MOST_DRAWN
+    assert now["rewards_over_time"] == [{"at": 0, "decisions": 100.0, "rewards": 100.0, "reward_sum": 50.0}]
 
 
 def test_a_snapshot_is_plain_data(told):

@@ -17,11 +17,10 @@ from fedbandit.cli.run import assignments
 from fedbandit.cli.screen import err, out
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
-from fedbandit.kernels.compiled import is_cold
 from fedbandit.results.run import algorithm_named
 from fedbandit.service.demo import Demo
-from fedbandit.service.local import ChildEnded, LocalFederation, require_installed
-from fedbandit.site.site import Site
+from fedbandit.service.demo_site import rehearse
+from fedbandit.service.local import ChildEnded, LocalFederation, require_free, require_installed
 
 LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
@@ -46,12 +45,15 @@ def up(
     place = _world(environment, assignments("--world", world), sites)
     _check(rate, port, duration, seed)
     demo = Demo.of(algorithm_named(algorithm, **assignments("--set", set_)), place, seed=seed, rate=rate)
+    if port:
+        require_free(port)
+    with err.status("Rehearsing in one process; the first time, kernels are compiled: up to a minute …"):
+        rehearse(demo)
     stop = threading.Event()
     with ExitStack() as stack:
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             stack.callback(signal.signal, each, signal.signal(each, lambda *_: stop.set()))
         where = _folder(folder, stack)
-        _compile(demo)
         began = time.monotonic()
         try:
             with err.status("Starting a broker, a coordinator and sites …"):
@@ -103,17 +105,6 @@ def _folder(folder: Path | None, stack: ExitStack) -> Path:
     except OSError as error:
         raise InvalidInput(f"--folder {folder}: cannot make it ({error.strerror}): choose another") from None
     return folder.absolute()
-
-
-def _compile(demo: Demo) -> None:
-    """Compile the kernels here if nobody has yet, so that not every process does."""
-    if not is_cold():
-        return
-    size = demo.charter.setting
-    with err.status("Compiling the kernels, once for this installation: about half a minute …"):
-        site = Site(demo.charter.algorithm, dimension=size.dimension, arms=size.arms, clients=size.clients)
-        turn = next(demo.world.turns(1, demo.seed, 1))
-        site.learn(site.choose(turn.features[0]), 0.0)
 
 
 def _introduce(federation: LocalFederation, folder: Path | None) -> None:

@@ -16,12 +16,15 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.environment import Environment
 from fedbandit.core.turns import Turns
+from fedbandit.nodes.durable_server import DurableServer
+from fedbandit.nodes.journal import MemoryJournal
 from fedbandit.service.demo import NAME, Demo
 from fedbandit.site.decision import Decision
 from fedbandit.site.site import Site
@@ -30,6 +33,7 @@ BLOCK = 512
 ENDLESS = 10**12  # turns, of worlds that make them up
 MOST_NAMED = 64  # arms that get a name, where the same ones come again and again
 EXCHANGE_SECONDS = 2.0
+REHEARSED = 10  # turns of each site
 
 
 def own_turns(world: Environment, number: int, seed: int) -> Iterator[Turns]:
@@ -109,6 +113,29 @@ def _choice(decision: Decision, names: list[str]) -> np.ndarray[tuple[int, ...],
     return np.array([[names.index(each) for each in arm] if isinstance(arm, tuple) else names.index(arm)])
 
 
+def rehearse(demo: Demo) -> None:
+    """Play a few turns with everything in this process: what is not compiled yet is, once and not in every process."""
+    server = DurableServer(demo.charter, MemoryJournal(), epoch=1, now=0.0)
+    sites = [_site(demo, number) for number in range(demo.sites)]
+    count = min(REHEARSED * demo.sites, demo.world.setting().horizon)
+    block = next(demo.world.turns(count, demo.seed, count))
+    for turn, client in enumerate(block.client.tolist()):
+        sites[client].learn(sites[client].choose(block.features[turn]), 0.0)
+        while frames := [frame for site in sites for frame in site.news()]:
+            for frame in frames:
+                server.receive(frame, 0.0)
+            for number, answer in server.commit():
+                sites[number].hear(answer)
+
+
+def _site(demo: Demo, number: int, **more: Any) -> Site:
+    size = demo.charter.setting
+    return Site(
+        demo.charter.algorithm, dimension=size.dimension, arms=size.arms, clients=size.clients, horizon=size.horizon,
+        number=number, seed=demo.seed, **more,
+    )  # fmt: skip
+
+
 def main(folder: Path, number: int, broker: str) -> None:
     """Play until SIGTERM."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -116,11 +143,7 @@ def main(folder: Path, number: int, broker: str) -> None:
     stop = threading.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: stop.set())
-    size = demo.charter.setting
-    with Site(
-        demo.charter.algorithm, dimension=size.dimension, arms=size.arms, clients=size.clients, horizon=size.horizon,
-        number=number, store=folder / f"site-{number}.db", report=True, seed=demo.seed,
-    ) as site:  # fmt: skip
+    with _site(demo, number, store=folder / f"site-{number}.db", report=True) as site:
         site.connect(f"{broker}/{NAME}", every=EXCHANGE_SECONDS)
         Player(demo, site, number).play(stop)
 

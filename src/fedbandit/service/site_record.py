@@ -22,7 +22,7 @@ class Reported:
     number: int = 0
     last: Report = field(default_factory=lambda: Report(0, 0, 0.0))
     at: float = 0.0
-    history: History = field(default_factory=History)
+    history: History | None = None  # only of some sites: it takes much more room than all else
 
 
 @dataclass(slots=True)
@@ -109,6 +109,6 @@ class SiteRecord:
                 "rewards": told.last.rewards,
                 "reward_sum": told.last.reward_sum,
                 "arms": told.last.arms,
-                "history": told.history.buckets(now, span),
+                "history": [] if told.history is None else told.history.buckets(now, span),
             },
         }

@@ -28,6 +28,7 @@ from fedbandit.wire.frame import HEADER, Frame, Kind
 from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
 
 SILENT_AFTER = 90.0  # seconds: three times as long as a site waits by default between two full exchanges
+MOST_DRAWN = 12  # reporting sites with a history of their own: of more, lines in one chart cannot be told apart
 RECENT = 20  # closed rounds that are kept
 MOST_REASONS = 50  # kinds of refusals that are told apart
 OTHER_REASONS = "other reasons"
@@ -194,7 +195,10 @@ class Telemetry:
     def _take_in(self, frame: Frame, report: Report, now: float) -> Verdict:
         """Add what a report tells beyond the one before it; a new life of the site counts from nothing again."""
         site = self.sites[frame.client]
-        told = site.reported = site.reported or Reported()
+        told = site.reported
+        if told is None:
+            reporting = sum(each.reported is not None for each in self.sites)
+            told = site.reported = Reported(history=History() if reporting < MOST_DRAWN else None)
         if (frame.epoch, frame.sequence) <= (told.life, told.number):
             return Verdict(Outcome.REPEATED)
         before = told.last if frame.epoch == told.life else Report(0, 0, 0.0)
@@ -203,7 +207,8 @@ class Telemetry:
         told.life, told.number, told.last, told.at = frame.epoch, frame.sequence, report, now
         for name in ("decisions", "rewards", "reward_sum"):
             grown = getattr(report, name) - getattr(before, name)
-            told.history.add(now, name, grown)
+            if told.history is not None:
+                told.history.add(now, name, grown)
             self._rewards.add(now, name, grown)
         for arm, count in report.arms.items():
             name = arm if arm in self._chosen or len(self._chosen) < MOST_ARMS else OTHERS

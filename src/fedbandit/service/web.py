@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST
 
 import fedbandit
 from fedbandit.core.errors import InvalidInput
@@ -102,7 +103,7 @@ class Pages:
         return web.json_response({"alive": True})
 
     async def _prometheus(self, _: web.Request) -> web.Response:
-        return web.Response(body=self._metrics.text(), headers={"Content-Type": "text/plain; version=1.0.0"})
+        return web.Response(body=self._metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 @asynccontextmanager

@@ -41,8 +41,8 @@ export const BYTES = mirrored("Bytes", "All that travelled, with acknowledgement
 // The mean reward of all reporting sites as a line, and of each site as a thin one.
 export const REWARD = {
   title: "Reward",
-  sentence: "Average reward of the sites that report it; thin lines are single sites.",
-  marks({ buckets, width, from, sites }) {
+  sentence: "Average reward of the sites that report it; up to 12 sites have a thin line of their own.",
+  marks({ buckets, width, from, to, sites }) {
     const average = (each) => each.reward_sum / each.rewards;
     const lines = [...sites.map((history) => ["thin", history]), ["line", buckets]].map(([kind, history]) =>
       [kind, history.filter((each) => each.rewards && each.at + width > from)]);
@@ -51,7 +51,7 @@ export const REWARD = {
       low: Math.min(...all), high: Math.max(...all), label: value,
       draw(add, x, y) {
         for (const [kind, history] of lines) {
-          const points = history.map((each) => [x(Math.max(each.at + width / 2, from)), y(average(each))]);
+          const points = history.map((each) => [x(Math.min(Math.max(each.at + width / 2, from), to)), y(average(each))]);
           add("polyline", { class: kind, points: points.map((point) => point.join(",")).join(" ") });
           if (kind === "line" && points.length)
             add("circle", { class: "end", cx: points.at(-1)[0], cy: points.at(-1)[1], r: 4 });

@@ -19,6 +19,7 @@ class Federation {
     this.section.id = `federation-${name}`;
     this.part = (is) => this.section.querySelector(`[data-is="${is}"]`);
     write(this.part("name"), name);
+    this.part("table").setAttribute("aria-label", `Sites of ${name}`);
     this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
     this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
     this.heads = "";
@@ -94,7 +95,8 @@ class Federation {
     });
     while (body.rows.length > rows.length) body.deleteRow(-1);
     const hidden = told.clients - told.sites.length;
-    write(this.part("sites-note"), hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first.` : "");
+    write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
+      "A model that would tell a site nothing new is not sent to it, so versions may differ.");
   }
 
   incidents(told) {
