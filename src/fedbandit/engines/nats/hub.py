@@ -6,9 +6,11 @@ them now and then (`tidy`). Whatever was delivered and not settled is delivered 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ log = logging.getLogger("fedbandit.coordinator")
 
 CONSUMER = "coordinator"
 REDELIVER_SECONDS = 5.0
+RETRY_SECONDS = 0.5
 MOST_UNSETTLED = 64  # messages of one stream that are on their way
 DUPLICATES_SECONDS = 10.0  # shorter than the time after which a site sends again what was refused for now
 
@@ -54,6 +57,7 @@ class Hub:
         self._doors: list[Door] = []
         self._settled: dict[str, int] = {}  # by stream: what was settled and not yet removed
         self._is_closing = False
+        self._arranging: asyncio.Task[None] | None = None
         self._broker: Any = None
         self._streams: Any = None
 
@@ -79,7 +83,7 @@ class Hub:
         try:
             self._broker = await nats.connect(
                 self.server, name="coordinator", tls=self._tls, connect_timeout=seconds, max_reconnect_attempts=2,
-                reconnect_time_wait=0.2, error_cb=on_error, disconnected_cb=on_loss, reconnected_cb=self._arrange_all,
+                reconnect_time_wait=0.2, error_cb=on_error, disconnected_cb=on_loss, reconnected_cb=self._return,
             )  # fmt: skip
         except (OSError, nats.errors.Error, TimeoutError) as error:
             why = "; ".join(dict.fromkeys([*heard, str(error)]))
@@ -96,11 +100,11 @@ class Hub:
 
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]]) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
-        if not self.is_connected:
-            return
         publish, down = self._broker.publish, subjects.down
-        for site, frame in frames:
-            await publish(down(site), frame)
+        with self._as_far_as_it_goes():
+            self._require()
+            for site, frame in frames:
+                await publish(down(site), frame)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these, and all before them, for good."""
@@ -110,30 +114,58 @@ class Hub:
                 seen = arrival.source.metadata
                 if seen.sequence.stream > last.get(seen.stream, (0, None))[0]:
                     last[seen.stream] = seen.sequence.stream, arrival.source
-        if not self.is_connected:
-            return
-        for stream, (sequence, message) in last.items():
-            await message.ack()
-            self._settled[stream] = max(sequence, self._settled.get(stream, 0))
+        with self._as_far_as_it_goes():
+            self._require()
+            for stream, (sequence, message) in last.items():
+                await message.ack()
+                self._settled[stream] = max(sequence, self._settled.get(stream, 0))
 
     async def tidy(self) -> None:
         """Remove from the streams what was settled."""
-        settled, self._settled = self._settled, {}
-        for stream, sequence in settled.items():
-            await self._streams.purge_stream(stream, seq=sequence + 1)
+        with self._as_far_as_it_goes():
+            self._require()
+            while self._settled:
+                stream, sequence = self._settled.popitem()
+                await self._streams.purge_stream(stream, seq=sequence + 1)
 
     async def close(self) -> None:
         """Send what is left, and end the connection."""
         self._is_closing = True
+        if self._arranging is not None:
+            self._arranging.cancel()
         if self._broker is not None and not self._broker.is_closed:
             if self._broker.is_connected:
                 await self._broker.flush()
             await self._broker.close()
 
-    async def _arrange_all(self) -> None:
+    @contextmanager
+    def _as_far_as_it_goes(self) -> Iterator[None]:
+        """Give up what is being said when the broker goes away: whatever it was, it is said again."""
+        try:
+            yield
+        except (client_library().errors.Error, OSError, TimeoutError) as error:
+            log.info("the broker has not heard everything (%s)", error)
+
+    def _require(self) -> None:
+        if not self.is_connected:  # the library would keep it and say it later, when it is out of date
+            raise ConnectionError("it is away")
+
+    async def _return(self) -> None:
         log.info("the broker at %s is back", self.server)
-        for door in self._doors:
-            await self._arrange(door)
+        if self._arranging is not None:
+            self._arranging.cancel()
+        self._arranging = asyncio.create_task(self._arrange_all())
+
+    async def _arrange_all(self) -> None:
+        """Make streams again, which a broker may have lost, as soon as it is ready to."""
+        waiting = list(self._doors)
+        while waiting:
+            try:
+                await self._arrange(waiting[-1])
+                waiting.pop()
+            except (client_library().errors.Error, InvalidInput, OSError, TimeoutError) as error:
+                log.info("the broker is not ready (%s)", error)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _arrange(self, door: Door) -> None:
         api = self._streams_api()
