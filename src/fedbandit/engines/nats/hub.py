@@ -17,16 +17,12 @@ from typing import Any, NamedTuple
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.engines.nats.address import check_server, client_library, security
+from fedbandit.engines.nats.streams import Streams
 from fedbandit.engines.nats.subjects import Subjects
-from fedbandit.wire.frame import HEADER
 
 log = logging.getLogger("fedbandit.coordinator")
 
-CONSUMER = "coordinator"
-REDELIVER_SECONDS = 5.0
 RETRY_SECONDS = 0.5
-MOST_UNSETTLED = 64  # messages of one stream that are on their way
-DUPLICATES_SECONDS = 10.0  # shorter than the time after which a site sends again what was refused for now
 
 
 class Arrival(NamedTuple):
@@ -59,7 +55,7 @@ class Hub:
         self._is_closing = False
         self._arranging: asyncio.Task[None] | None = None
         self._broker: Any = None
-        self._streams: Any = None
+        self._streams: Streams
 
     @property
     def is_connected(self) -> bool:
@@ -89,11 +85,11 @@ class Hub:
             why = "; ".join(dict.fromkeys([*heard, str(error)]))
             raise InvalidInput(f"the broker at {self.server} cannot be reached ({why}): start it, or mend it") from None
         self._broker.options["max_reconnect_attempts"] = -1  # a broker that was there once will be there again
-        self._streams = self._broker.jetstream()
+        self._streams = Streams(self._broker.jetstream(), self.server)
 
     async def open(self, door: Door) -> None:
         """Let in what the sites of a federation have sent and will send."""
-        await self._arrange(door)
+        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
         self._doors.append(door)
         for subject in (door.subjects.delivery, door.subjects.reports):
             await self._broker.subscribe(subject, cb=_admit(door))
@@ -126,7 +122,7 @@ class Hub:
             self._require()
             while self._settled:
                 stream, sequence = self._settled.popitem()
-                await self._streams.purge_stream(stream, seq=sequence + 1)
+                await self._streams.remove(stream, sequence)
 
     async def close(self) -> None:
         """Send what is left, and end the connection."""
@@ -161,59 +157,12 @@ class Hub:
         waiting = list(self._doors)
         while waiting:
             try:
-                await self._arrange(waiting[-1])
+                door = waiting[-1]
+                await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
                 waiting.pop()
             except (client_library().errors.Error, InvalidInput, OSError, TimeoutError) as error:
                 log.info("the broker is not ready (%s)", error)
                 await asyncio.sleep(RETRY_SECONDS)
-
-    async def _arrange(self, door: Door) -> None:
-        api = self._streams_api()
-        limits = {"max_msg_size": door.most_bytes + HEADER.size + 256, "duplicate_window": DUPLICATES_SECONDS}
-        for name, subject in door.subjects.streams(door.clients).items():
-            await self._ensure(api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **limits))
-            await self._consume(name, door.subjects.delivery)
-        name, subject = door.subjects.questions
-        await self._ensure(
-            api.StreamConfig(
-                name=name, subjects=[subject], storage=api.StorageType.MEMORY, max_msgs_per_subject=1, **limits
-            )
-        )
-        await self._consume(name, door.subjects.delivery)
-
-    async def _ensure(self, config: Any) -> None:
-        errors = client_library().js.errors
-        try:
-            await self._streams.add_stream(config)
-        except errors.BadRequestError:  # it is there with another size
-            await self._streams.update_stream(config)
-        except errors.APIError as error:
-            raise InvalidInput(
-                f"the broker at {self.server} has no JetStream for {config.name} ({error}): switch JetStream on"
-            ) from None
-
-    async def _consume(self, stream: str, delivery: str) -> None:
-        """Begin after what was settled: what was on its way to a coordinator that is no more comes at once."""
-        api, errors = self._streams_api(), client_library().js.errors
-        start = 0
-        try:
-            info = await self._streams.consumer_info(stream, CONSUMER)
-            start = (info.ack_floor.stream_seq if info.ack_floor else 0) + 1
-            await self._streams.delete_consumer(stream, CONSUMER)
-        except errors.NotFoundError:
-            pass
-        begin: dict[str, Any] = {"deliver_policy": api.DeliverPolicy.ALL}
-        if start:
-            begin = {"deliver_policy": api.DeliverPolicy.BY_START_SEQUENCE, "opt_start_seq": start}
-        config = api.ConsumerConfig(
-            durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.ALL, ack_wait=REDELIVER_SECONDS,
-            max_ack_pending=MOST_UNSETTLED, **begin,
-        )  # fmt: skip
-        await self._streams.add_consumer(stream, config)
-
-    @staticmethod
-    def _streams_api() -> Any:
-        return client_library().js.api
 
 
 def _admit(door: Door) -> Callable[[Any], Awaitable[None]]:
