@@ -47,7 +47,7 @@ class Deployment(NamedTuple):
 @contextmanager
 def _deployed(algorithm: str, sites: int) -> Iterator[Deployment]:
     """Run a broker and a coordinator; the coordinator has one core, all else the others."""
-    cores = sorted(os.sched_getaffinity(0) | set(range(os.cpu_count() or 1)))
+    cores, before = list(range(os.cpu_count() or 1)), os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores[1:] or cores)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -71,6 +71,7 @@ def _deployed(algorithm: str, sites: int) -> Iterator[Deployment]:
             finally:
                 process.terminate()
                 process.wait()
+                os.sched_setaffinity(0, before)
 
 
 def _bodies(count: int) -> list[bytes]:
