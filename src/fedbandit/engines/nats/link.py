@@ -51,8 +51,8 @@ class NatsLink:
         try:
             link._broker = await nats.connect(
                 address.server, name=f"{address.federation}.{site}", inbox_prefix=inbox, allow_reconnect=False,
-                connect_timeout=CONNECT_SECONDS, tls=security(address.server, credentials), error_cb=on_error,
-                disconnected_cb=on_end, closed_cb=on_end,
+                max_reconnect_attempts=1, reconnect_time_wait=0, connect_timeout=CONNECT_SECONDS,
+                tls=security(address.server, credentials), error_cb=on_error, disconnected_cb=on_end, closed_cb=on_end,
             )  # fmt: skip
             await link._broker.subscribe(link._subjects.down(site), cb=link._on_frame)
             await link._broker.subscribe(f"{inbox}.stored", cb=link._on_stored)
