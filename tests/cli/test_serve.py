@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from fedbandit.engines.nats.broker import Broker, free_port
+from fedbandit.engines.nats.broker import Broker, free_port, server_program
 from fedbandit.engines.nats.broker_settings import BrokerSettings
 from fedbandit.nodes.journal import open_journal
 from samples.deployed import PROGRAM
@@ -222,3 +222,13 @@ def test_a_broker_runs_in_place_of_the_command(fedbandit, tmp_path, monkeypatch)
     ((program, arguments),) = executed
     assert program.endswith("nats-server")
     assert "4299" in (tmp_path / arguments[2]).read_text()
+
+
+def test_a_broker_without_jetstream_will_not_do(fedbandit, tmp_path):
+    port = free_port()
+    command = [server_program(), "-a", "127.0.0.1", "-p", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as plain:
+        assert any("Server is ready" in line for line in plain.stderr)
+        (tmp_path / "serve.toml").write_text(GOOD.replace("{broker}", f"nats://127.0.0.1:{port}"))
+        refused(fedbandit("serve", "serve.toml"), f"the broker at nats://127.0.0.1:{port} has no JetStream")
+        plain.terminate()

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -217,3 +218,13 @@ def test_a_journal_knows_how_much_room_it_takes(url):
     journal.sync()
     assert journal.size() >= before + 50_000
     journal.close()
+
+
+def test_a_database_that_goes_away_is_named(postgres_url):
+    journal = open_journal(postgres_url, "gone")
+    journal.append(b"record")
+    journal._base.execute("SELECT 1")
+    with import_module("psycopg").connect(postgres_url, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", (journal._base.info.backend_pid,))
+    with pytest.raises(InvalidInput, match=r"the journal 'gone' cannot be used \(.*\): mend the database"):
+        journal.sync()

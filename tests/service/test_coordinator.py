@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import urllib.request
 
 import nats
@@ -214,4 +215,29 @@ def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothi
     good.receive(bad_frames.GOOD.to_bytes(), 0.0, 1)
     assert encode_state(after.node.memory) == encode_state(good.node.memory)
     assert after.accounts.observations == good.accounts.observations
+    journal.close()
+
+
+def test_a_broker_that_loses_its_disk_loses_nothing(tmp_path):
+    settings = BrokerSettings(tmp_path / "broker", port=free_port())
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    running = Broker(settings)
+    coordinator = Coordinator(tmp_path, running.url, {"lost": table})
+    try:
+        coordinator.start().wait()
+        sites = open_sites(table)
+        connect(sites, running, "lost")
+        play(sites, "async-linucb", seed=1)
+        running.kill()
+        play(sites, "async-linucb", seed=2)
+        shutil.rmtree(settings.store)
+        running = Broker(settings)
+        play(sites, "async-linucb", seed=3)
+        finish(sites, coordinator)
+    finally:
+        coordinator.end()
+        running.stop()
+    journal = open_journal(str(tmp_path / "journals"), "lost", keep_log=True)
+    counted = DurableServer(charter_of(table), journal, epoch=1, now=0.0).accounts.observations
+    assert counted == dict.fromkeys(range(CLIENTS), 3 * ROUNDS)
     journal.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -68,7 +69,7 @@ class PostgresJournal:
     def sync(self) -> None:
         """Write all records and wait until the database has them on its disk."""
         if self._waiting:
-            with self._base.transaction():
+            with self._usable(), self._base.transaction():
                 self._insert()
             self._waiting.clear()
 
@@ -79,7 +80,7 @@ class PostgresJournal:
 
     def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
         """Store a snapshot as of the last record, in one transaction with all that follows from it."""
-        with self._base.transaction():
+        with self._usable(), self._base.transaction():
             self._insert()
             self._base.execute(
                 "INSERT INTO fedbandit_snapshots VALUES (%s, %s, %s) "
@@ -134,6 +135,14 @@ class PostgresJournal:
         """Sync, and end the connection, which releases the journal."""
         self.sync()
         self._base.close()
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except _driver().Error as error:
+            why = "mend the database, and open the journal again"
+            raise InvalidInput(f"the journal {self.name!r} cannot be used ({str(error).strip()}): {why}") from error
 
     def _insert(self) -> None:
         with (

@@ -11,6 +11,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from fedbandit.core.errors import InvalidInput
 from fedbandit.engines.nats.address import Address, client_library, security
 from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.wire.frame import Frame, Kind
@@ -126,9 +127,13 @@ def _in_words(error: BaseException) -> str:
 def connector(url: str, site: int, credentials: str | Path | None = None) -> Any:
     """Return what connects a site to the federation of an address, again and again; a bad address is refused now."""
     address = Address.parse(url)
+    client_library()
     security(address.server, credentials)
 
     async def connect() -> NatsLink:
-        return await NatsLink.open(address, site, credentials)
+        try:
+            return await NatsLink.open(address, site, credentials)
+        except InvalidInput as error:  # the credential was right when it was given: it may be so again
+            raise ConnectionError(str(error)) from None
 
     return connect
