@@ -145,6 +145,13 @@ def check_anything(body):
     decode_state(encode_state(value), Outer)
 
 
+def test_a_set_whose_members_cannot_be_compared_was_never_written():
+    body = b"E" + (2).to_bytes(4, "little") + b"S" + (1).to_bytes(4, "little") + b"a" + b"N"
+    data = b"FS\x01" + body
+    with pytest.raises(ProtocolError, match="malformed collection"):
+        decode_state(data + crc32(data).to_bytes(4, "little"), Outer)
+
+
 @st.composite
 def bodies(draw):
     body = bytearray(GOOD[3:-4])

@@ -200,7 +200,10 @@ def _container(tag: bytes, items: list[Any]) -> Any:
     try:
         if tag == b"M":
             return dict(zip(items[::2], items[1::2], strict=True))
-        return {b"L": list, b"U": tuple, b"E": set}[tag](items)
+        if tag == b"E":
+            items.sort()  # as it was written; what cannot be sorted never was
+            return set(items)
+        return {b"L": list, b"U": tuple}[tag](items)
     except (TypeError, ValueError) as error:
         raise ProtocolError(f"the state has a malformed collection: {error}") from None
 

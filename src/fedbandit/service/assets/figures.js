@@ -41,7 +41,7 @@ export const BYTES = mirrored("Bytes", "All that travelled, with acknowledgement
 // The mean reward of all reporting sites as a line, and of each site as a thin one.
 export const REWARD = {
   title: "Reward",
-  sentence: "Average reward of the sites that report it; up to 12 sites have a thin line of their own.",
+  sentence: "Average over the sites that report it; thin lines are single sites, up to 12.",
   marks({ buckets, width, from, to, sites }) {
     const average = (each) => each.reward_sum / each.rewards;
     const lines = [...sites.map((history) => ["thin", history]), ["line", buckets]].map(([kind, history]) =>
