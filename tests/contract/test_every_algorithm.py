@@ -98,7 +98,7 @@ def plain(value):
         return all(isinstance(key, int | str) and plain(each) for key, each in value.items())
     if isinstance(value, list | tuple):
         return all(map(plain, value))
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or hasattr(value, "__array__"):  # a device's array is one when it is saved
         return value.dtype.kind in "biuf"
     return value is None or isinstance(value, bool | int | float | str | np.generic)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import fedbandit as fb
 from fedbandit.core.messages import Download, Layout, Message, Upload
@@ -137,6 +138,7 @@ def raw_in(seen, arrays):
         vectors.append((features[:, :, None] - features[:, None]).reshape(-1, size))
     known = np.unique(np.concatenate(vectors), axis=0)
     known = known[np.abs(known).max(axis=1) > 0]
+    nearest = cKDTree(known)
     rewards = np.unique(arrays.get("reward", np.empty(0)))
     found = set()
     for envelope in seen:
@@ -146,8 +148,8 @@ def raw_in(seen, arrays):
                 found.add(envelope.message.kind)
             if array.ndim and array.shape[-1] >= size:
                 windows = np.lib.stride_tricks.sliding_window_view(array, size, axis=-1).reshape(-1, size)
-                near = np.abs(windows[:, None] - known[None]).max(axis=2) < 1e-12
-                if near.any():
+                distance, _ = nearest.query(windows, p=np.inf, distance_upper_bound=1e-12)
+                if np.isfinite(distance).any():
                     found.add(envelope.message.kind)
     return found
 

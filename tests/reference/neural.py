@@ -1,0 +1,395 @@
+"""Literal transcriptions of the neural family (neural.md; fn-ucb.txt, algorithms 1 and 2, appendices B, E and F).
+
+Everything is in all p_0 coordinates and in double precision: contexts are doubled as they are written, every matrix is
+inverted and every determinant taken afresh, gradients go through the network one context at a time. theta_0 is an
+argument: which numbers are drawn is not the paper's business.
+
+A network is a list of matrices (appendix B), or of pairs of a matrix and a bias vector (the authors' own).
+"""
+
+import numpy as np
+
+from reference.recorded import Ledger, count_clients, count_rounds, lowest_best
+
+
+class Symmetric:
+    """Appendix B: no biases, f = sqrt(m) f_L, on contexts [x; x] / sqrt(2)."""
+
+    def __init__(self, inputs, width, depth):
+        self.width = width
+        self.shapes = [(width, 2 * inputs)] + [(width, width)] * (depth - 1) + [(1, width)]
+
+    def context(self, x):
+        return np.concatenate([x, x]) / np.sqrt(2)
+
+    def unpack(self, theta):
+        matrices, start = [], 0
+        for rows, columns in self.shapes:
+            matrices.append(theta[start : start + rows * columns].reshape(rows, columns))
+            start += rows * columns
+        assert start == len(theta)
+        return matrices
+
+    def value_and_gradient(self, x, theta):
+        """f(x; theta) and g(x; theta), by the chain rule."""
+        matrices = self.unpack(theta)
+        inputs, activation = [self.context(x)], []
+        for matrix in matrices:
+            f = matrix @ inputs[-1]
+            activation.append(f)
+            inputs.append(np.maximum(f, 0.0))
+        value = np.sqrt(self.width) * activation[-1][0]
+        back = np.array([np.sqrt(self.width)])
+        pieces = []
+        for layer in reversed(range(len(matrices))):
+            pieces.insert(0, np.outer(back, inputs[layer]).ravel())
+            if layer:
+                back = (matrices[layer].T @ back) * (activation[layer - 1] > 0)
+        return value, np.concatenate(pieces)
+
+
+class Normal:
+    """The authors' network: biases, no sqrt(m), contexts as they are. theta lists W_1, b_1, W_2, b_2, ..."""
+
+    def __init__(self, inputs, width, depth):
+        self.width = width
+        sizes = [inputs] + [width] * depth + [1]
+        self.shapes = [(sizes[layer + 1], sizes[layer]) for layer in range(depth + 1)]
+
+    def unpack(self, theta):
+        layers, start = [], 0
+        for rows, columns in self.shapes:
+            matrix = theta[start : start + rows * columns].reshape(rows, columns)
+            bias = theta[start + rows * columns : start + rows * columns + rows]
+            layers.append((matrix, bias))
+            start += rows * columns + rows
+        assert start == len(theta)
+        return layers
+
+    def value_and_gradient(self, x, theta):
+        layers = self.unpack(theta)
+        inputs, activation = [x], []
+        for matrix, bias in layers:
+            f = matrix @ inputs[-1] + bias
+            activation.append(f)
+            inputs.append(np.maximum(f, 0.0))
+        back = np.array([1.0])
+        pieces = []
+        for layer in reversed(range(len(layers))):
+            pieces.insert(0, np.concatenate([np.outer(back, inputs[layer]).ravel(), back]))
+            if layer:
+                back = (layers[layer][0].T @ back) * (activation[layer - 1] > 0)
+        return activation[-1][0], np.concatenate(pieces)
+
+
+NETWORKS = {"symmetric": Symmetric, "normal": Normal}
+
+
+def train(network, theta, theta_0, history, *, ridge, train_steps, train_rate, regulariser, rate_bound):
+    """Line 14: full-batch gradient descent on equation (1), or the authors' mean of squares with weight decay.
+
+    The rate of theorem 1, for contexts of length 1; a longer one counts as |x|^2 of them unless rate_bound is "count".
+    """
+    theta = theta.copy()
+    n = len(history)
+    load = n if rate_bound == "count" else sum(max(1.0, x @ x) for x, _ in history)
+    for _ in range(train_steps):
+        fit = np.zeros_like(theta)
+        for x, y in history:
+            value, gradient = network.value_and_gradient(x, theta)
+            fit += (value - y) * gradient
+        if regulariser == "anchor":
+            rate = min(train_rate, 1 / (network.width * (ridge + load)))
+            theta = theta - rate * (fit + network.width * ridge * (theta - theta_0))
+        else:
+            rate = min(train_rate, n / (2 * network.width * load))
+            theta = theta - rate * (2 / n * fit + ridge / n * theta)
+    return theta
+
+
+def norm(feature, inverse):
+    """|feature| in the norm of a matrix, which may be given by its diagonal."""
+    square = feature**2 @ inverse if inverse.ndim == 1 else feature @ inverse @ feature
+    return np.sqrt(square)
+
+
+def rescaled(values):
+    """Footnote 4: to [0, 1] over the arms; a constant gives 0."""
+    low, high = min(values), max(values)
+    if high - low <= 1e-9 * max(1.0, abs(high)):
+        return [0.0 for _ in values]
+    return [(value - low) / (high - low) for value in values]
+
+
+def weight_at(weight, t, alpha):
+    if weight == "theory":
+        return alpha
+    if isinstance(weight, str):
+        return min(1.0, t / int(weight.removeprefix("ramp:")))
+    return weight
+
+
+def fn_ucb(
+    world,
+    theta_0,
+    *,
+    all_inverses,
+    width=20,
+    depth=1,
+    ridge=0.1,
+    nu_pooled=0.1,
+    nu_local=0.1,
+    sync_threshold=0.0,
+    diagonal=False,
+    weight="ramp:700",
+    aggregate=True,
+    train_steps=30,
+    train_rate=0.01,
+    rate_bound="lengths",
+    train_until=2000,
+    warm_start=True,
+    train_from="own",
+    initialisation="symmetric",
+    scale_features=True,
+    regulariser="anchor",
+):
+    """Algorithms 1 and 2; `all_inverses` false is FN-UCB (Less Comm.), section 3.4."""
+    clients, rounds = count_clients(world), count_rounds(world)
+    network = NETWORKS[initialisation](world["arms"].shape[2], width, depth)
+    p = len(theta_0)
+    shape = (p,) if diagonal else (p, p)
+    identity = np.ones(p) if diagonal else np.eye(p)
+
+    def feature(x):
+        gradient = network.value_and_gradient(x, theta_0)[1]
+        return gradient / np.sqrt(width) if scale_features else gradient
+
+    def square(phi):
+        return phi**2 if diagonal else np.outer(phi, phi)
+
+    def inverse(matrix):
+        return 1 / matrix if diagonal else np.linalg.inv(matrix)
+
+    def times(matrix, vector):
+        return matrix * vector if diagonal else matrix @ vector
+
+    def log_determinant(matrix):
+        """Appendix E: of the diagonal alone."""
+        return np.log(matrix if diagonal else np.diag(matrix)).sum()
+
+    # Line 1.
+    w_sync, b_sync = np.zeros(shape), np.zeros(p)
+    w_new, b_new = [np.zeros(shape) for _ in range(clients)], [np.zeros(p) for _ in range(clients)]
+    v_local = [ridge * identity for _ in range(clients)]
+    v_last, t_last, alpha = ridge * identity, 0, 0.0
+    sent = [identity / ridge]
+    own = [theta_0.copy() for _ in range(clients)]
+    theta_sync, communicated = theta_0.copy(), False
+    history = [[] for _ in range(clients)]
+    ledger, chosen, communications = Ledger(), np.zeros(len(world["client"]), dtype=int), 0
+    alphas = []
+
+    for t in range(1, rounds + 1):
+        now = range((t - 1) * clients, t * clients)
+        offers = {}
+        calls = False
+        for turn in now:
+            i = world["client"][turn]
+            phis = [feature(x) for x in world["arms"][turn]]
+            offers[i] = phis
+            # Lines 4 and 5.
+            v_bar = ridge * identity + w_sync + w_new[i]
+            v_bar_inverse = inverse(v_bar)
+            theta_bar = times(v_bar_inverse, b_sync + b_new[i])
+            first = [phi @ theta_bar for phi in phis]
+            if diagonal:
+                first = rescaled(first)
+            ucb_a = [
+                mean + nu_pooled * np.sqrt(ridge) * norm(phi, v_bar_inverse)
+                for mean, phi in zip(first, phis, strict=True)
+            ]
+            # Line 6: before the first communication f = 0 and the inverse is I / ridge.
+            theta = theta_sync if aggregate else own[i]
+            ucb_b = [
+                (network.value_and_gradient(x, theta)[0] if communicated else 0.0)
+                + nu_local * np.sqrt(ridge) * np.mean([norm(phi, each) for each in sent])
+                for x, phi in zip(world["arms"][turn], phis, strict=True)
+            ]
+            # Line 7.
+            a = weight_at(weight, t, alpha)
+            arm = lowest_best([(1 - a) * one + a * other for one, other in zip(ucb_a, ucb_b, strict=True)])
+            chosen[turn] = arm
+            # Lines 8 to 10.
+            phi, y = phis[arm], world["reward"][turn, arm]
+            history[i].append((world["arms"][turn, arm], y))
+            w_new[i] = w_new[i] + square(phi)
+            b_new[i] = b_new[i] + y * phi
+            v_local[i] = v_local[i] + square(phi)
+            # Line 11.
+            growth = log_determinant(ridge * identity + w_sync + w_new[i]) - log_determinant(v_last)
+            calls = calls or (t - t_last) * growth > sync_threshold
+        if calls:
+            communications += 1
+            ratios, inverses = [], []
+            begin = own if train_from == "own" else [theta_sync] * clients
+            for i in range(clients):
+                # Line 14; the networks are trained no more after round train_until.
+                if t <= train_until:
+                    own[i] = train(
+                        network,
+                        begin[i] if warm_start else theta_0,
+                        theta_0,
+                        history[i],
+                        ridge=ridge,
+                        train_steps=train_steps,
+                        train_rate=train_rate,
+                        regulariser=regulariser,
+                        rate_bound=rate_bound,
+                    )
+                # Line 15: over that round's arms (appendix F).
+                inverses.append(inverse(v_local[i]))
+                sigma = [np.sqrt(ridge) * norm(phi, inverses[i]) for phi in offers[i]]
+                ratios.append(min(sigma) / max(sigma) if max(sigma) > 0 else 0.0)  # no unit is active
+            # Algorithm 2, lines 4 to 6.
+            theta_sync = np.mean(own, axis=0)
+            alpha = min(ratios)
+            alphas.append(alpha)
+            w_sync = w_sync + sum(w_new)
+            b_sync = b_sync + sum(b_new)
+            sent = inverses if all_inverses else [np.mean(inverses, axis=0)]
+            # Lines 16 and 17, counted as in section 3.4.
+            matrix = w_sync.size
+            ledger.up(clients, matrix + p + p + 1 + matrix)
+            ledger.down(clients, matrix + p + p + 1 + len(sent) * matrix)
+            # Line 18.
+            v_last, t_last = w_sync + ridge * identity, t
+            w_new, b_new = [np.zeros(shape) for _ in range(clients)], [np.zeros(p) for _ in range(clients)]
+            communicated = True
+        for _ in now[:-1]:
+            ledger.messages_by_turn.append(ledger.messages_by_turn[-1] if ledger.messages_by_turn else 0)
+            ledger.scalars_by_turn.append(ledger.scalars_by_turn[-1] if ledger.scalars_by_turn else 0)
+        ledger.end_turn()
+
+    return {
+        "arm": chosen,
+        **ledger.report(),
+        "rounds": communications,
+        "W_sync": w_sync,
+        "B_sync": b_sync,
+        "theta_sync": theta_sync,
+        "theta": np.array(own),
+        "V_local": np.array(v_local),
+        "sent": np.array(sent),
+        "alpha": np.array(alphas),
+    }
+
+
+def neural(
+    world,
+    theta_0,
+    *,
+    draws=None,
+    width=20,
+    depth=1,
+    ridge=0.1,
+    nu_local=0.1,
+    diagonal=False,
+    train_steps=30,
+    train_rate=0.01,
+    rate_bound="lengths",
+    train_until=2000,
+    warm_start=True,
+    initialisation="symmetric",
+    scale_features=True,
+    regulariser="anchor",
+):
+    """NeuralUCB, or with `draws` (one normal for each turn and arm) NeuralTS; every client alone."""
+    clients = count_clients(world)
+    network = NETWORKS[initialisation](world["arms"].shape[2], width, depth)
+    p = len(theta_0)
+    matrix = [ridge * np.eye(p) for _ in range(clients)]
+    own, history = [theta_0.copy() for _ in range(clients)], [[] for _ in range(clients)]
+    chosen = []
+    for turn, i in enumerate(world["client"]):
+        scale = np.sqrt(width) if scale_features else 1.0
+        phis = [network.value_and_gradient(x, theta_0)[1] / scale for x in world["arms"][turn]]
+        inverse = np.diag(1 / np.diag(matrix[i])) if diagonal else np.linalg.inv(matrix[i])
+        scores = []
+        for arm, (x, phi) in enumerate(zip(world["arms"][turn], phis, strict=True)):
+            mean = network.value_and_gradient(x, own[i])[0] if history[i] else 0.0
+            spread = nu_local * np.sqrt(ridge) * norm(phi, inverse)
+            scores.append(mean + spread * (1.0 if draws is None else draws[turn, arm]))
+        arm = lowest_best(scores)
+        chosen.append(arm)
+        matrix[i] = matrix[i] + np.outer(phis[arm], phis[arm])
+        history[i].append((world["arms"][turn, arm], world["reward"][turn, arm]))
+        if len(history[i]) <= train_until:
+            own[i] = train(
+                network,
+                own[i] if warm_start else theta_0,
+                theta_0,
+                history[i],
+                ridge=ridge,
+                train_steps=train_steps,
+                train_rate=train_rate,
+                regulariser=regulariser,
+                rate_bound=rate_bound,
+            )
+    return {"arm": np.array(chosen), "theta": np.array(own), "V_local": np.array(matrix)}
+
+
+def kernel(world, *, draws=None, ridge=1.0, width=0.1, length=1.0):
+    """Kernelised UCB, or with `draws` Thompson sampling: RBF kernel, every client alone, the whole matrix inverted."""
+    clients = count_clients(world)
+    history = [[] for _ in range(clients)]
+    chosen = []
+
+    def k(a, b):
+        return np.exp(-np.sum((a - b) ** 2) / (2 * length**2))
+
+    for turn, i in enumerate(world["client"]):
+        past = [x for x, _ in history[i]]
+        rewards = np.array([y for _, y in history[i]])
+        gram = np.array([[k(a, b) for b in past] for a in past]).reshape(len(past), len(past))
+        inverse = np.linalg.inv(gram + ridge * np.eye(len(past)))
+        scores = []
+        for arm, x in enumerate(world["arms"][turn]):
+            near = np.array([k(x, a) for a in past])
+            mean = near @ inverse @ rewards if past else 0.0
+            spread = np.sqrt(max(0.0, 1.0 - (near @ inverse @ near if past else 0.0)))
+            scores.append(mean + width * spread * (1.0 if draws is None else draws[turn, arm]))
+        arm = lowest_best(scores)
+        chosen.append(arm)
+        history[i].append((world["arms"][turn, arm], world["reward"][turn, arm]))
+    return {"arm": np.array(chosen)}
+
+
+def nonlinear_rounds(seed, rounds, clients, arms, dimension, function=None, shuffled=True, noise=0.01):
+    """Unit contexts, one unit direction for all clients, rewards cos(3 a.x) unless another function is given."""
+    rng = np.random.default_rng(seed)
+    direction = rng.standard_normal(dimension)
+    direction /= np.linalg.norm(direction)
+    turns = rounds * clients
+    features = rng.standard_normal((turns, arms, dimension))
+    features /= np.linalg.norm(features, axis=-1, keepdims=True)
+    mean = (function or (lambda along: np.cos(3 * along)))(features @ direction)
+    orders = [rng.permutation(clients) if shuffled else np.arange(clients) for _ in range(rounds)]
+    return {
+        "client": np.concatenate(orders),
+        "arms": features,
+        "reward": mean + noise * rng.standard_normal(mean.shape),
+        "mean": mean,
+    }
+
+
+def block_rounds(seed, rounds, clients, arms, dimension):
+    """Classification as a bandit (section 5.2): arm k shows the row in block k; the right class pays 1."""
+    rng = np.random.default_rng(seed)
+    turns = rounds * clients
+    rows = rng.standard_normal((turns, dimension))
+    label = (rows @ rng.standard_normal((dimension, arms))).argmax(axis=1)
+    features = np.zeros((turns, arms, arms * dimension))
+    for arm in range(arms):
+        features[:, arm, arm * dimension : (arm + 1) * dimension] = rows
+    reward = (label[:, np.newaxis] == np.arange(arms)).astype(float)
+    return {"client": np.tile(np.arange(clients), rounds), "arms": features, "reward": reward, "mean": reward}
