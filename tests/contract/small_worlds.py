@@ -16,6 +16,11 @@ def algorithm_names() -> list[str]:
     return [name for name in fb.algorithms if fb.algorithms[name].__module__.startswith("fedbandit.")]
 
 
+def deployable_names() -> list[str]:
+    """Those that a coordinator and sites can run, which is all but those that say otherwise."""
+    return [name for name in algorithm_names() if not fb.algorithms[name].only_simulated]
+
+
 def small_setting(name: str, rounds: int) -> Setting:
     in_rounds = fb.algorithms[name].acts_in_rounds
     return Setting(CLIENTS, ARMS, DIMENSION, rounds if in_rounds else rounds * CLIENTS)

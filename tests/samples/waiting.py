@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def until(condition, what="it", patience=PATIENCE):

@@ -80,8 +80,8 @@ class Machines:
 
     def come_to_rest(self):
         """Wait until all that was learnt is acknowledged and every site has told that it has its latest version."""
-        until(lambda: self.done() == TURNS, "the turns", patience=60)
-        until(self.is_at_rest, "rest", patience=60)
+        until(lambda: self.done() == TURNS, "the turns")
+        until(self.is_at_rest, "rest")
 
     def is_at_rest(self):
         notes = [self.folder / f"unsent-{number}" for number in range(SITES)]
@@ -144,7 +144,7 @@ def survive(folder, seed):
     try:
         machines.start()
         for at in sorted(rng.integers(1, TURNS, KILLS).tolist()):
-            until(lambda at=at: machines.done() >= at, f"turn {at}", patience=60)
+            until(lambda at=at: machines.done() >= at, f"turn {at}")
             machines.kill(rng.permutation(np.array(["broker", "coordinator", *range(SITES)], dtype=object))[0])
         machines.come_to_rest()
         assert machines.stop() == [0] * (SITES + 1)

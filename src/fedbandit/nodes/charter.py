@@ -42,6 +42,14 @@ class Charter:
     algorithm: Algorithm
     setting: Setting
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot be deployed."""
+        if self.algorithm.only_simulated:
+            raise InvalidInput(
+                f"{self.algorithm.id} can be simulated but not deployed: its state lives on an accelerator, which no "
+                "store can keep; choose another algorithm"
+            )
+
     @classmethod
     def named(cls, algorithm: str | Algorithm, setting: Setting, **parameters: Any) -> Charter:
         """Return the charter of an algorithm by its name and parameters, or as an object."""
