@@ -104,17 +104,14 @@ class Hub:
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these, and all before them, for good."""
-        last: dict[str, tuple[int, Any]] = {}
-        for arrival in arrivals:
-            if arrival.source.reply:
-                seen = arrival.source.metadata
-                if seen.sequence.stream > last.get(seen.stream, (0, None))[0]:
-                    last[seen.stream] = seen.sequence.stream, arrival.source
+        stored = [arrival.source for arrival in arrivals if arrival.source.reply]
+        last = {message.subject.rpartition(".")[0]: message for message in stored}  # of each stream
         with self._as_far_as_it_goes():
             self._require()
-            for stream, (sequence, message) in last.items():
+            for message in last.values():
                 await message.ack()
-                self._settled[stream] = max(sequence, self._settled.get(stream, 0))
+                seen = message.metadata
+                self._settled[seen.stream] = max(seen.sequence.stream, self._settled.get(seen.stream, 0))
 
     async def tidy(self) -> None:
         """Remove from the streams what was settled."""
