@@ -76,7 +76,7 @@ class Telemetry:
         self._arms = History()
         self._rewards = History()  # over all sites that report them
         self._chosen: Counter[str] = Counter()
-        self._scalars_of: tuple[Version, int] = ((0, 0), 0)
+        self._scalars_of: dict[bytes, int] = {}  # by kind of message
 
     def received(
         self, data: bytes, verdict: Verdict, now: float, *, sender: int | None = None, scalars: int = 0
@@ -121,14 +121,13 @@ class Telemetry:
         self._traffic.add(now, "bytes_down", len(data))
         if kind == Kind.DOWNLOAD:
             version = (epoch, sequence)
-            if self._scalars_of[0] != version:  # weighed once, not once for each recipient
-                self._scalars_of = version, weigh(decode(data[HEADER.size :]), 1).scalars
+            scalars = self._scalars(data[HEADER.size :])
             self.version = max(self.version, version)
             site.downloads += 1
-            site.scalars_down += self._scalars_of[1]
+            site.scalars_down += scalars
             site.was_sent(version, now)
             self._traffic.add(now, "downloads")
-            self._traffic.add(now, "scalars", self._scalars_of[1])
+            self._traffic.add(now, "scalars", scalars)
 
     def left_out(self, sites: Iterable[int], now: float) -> None:
         """Remember that a deadline has closed a round without these sites."""
@@ -177,6 +176,13 @@ class Telemetry:
             "rewards_over_time": self._rewards.buckets(now, span),
             "sites": [site.snapshot(now, span, self.silent_after) for site in listed[:most_sites]],
         }
+
+    def _scalars(self, body: bytes) -> int:
+        """Return the numbers in a message: its shapes are declared, so one of a kind is weighed for all of them."""
+        kind = body[4 : 4 + body[3]]
+        if kind not in self._scalars_of:
+            self._scalars_of[kind] = weigh(decode(body), 1).scalars
+        return self._scalars_of[kind]
 
     def _sender(self, data: bytes, verdict: Verdict, sender: int | None) -> SiteRecord:
         """Return whose frame it is; what a frame says of itself is not believed if it was refused."""
