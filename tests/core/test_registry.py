@@ -55,6 +55,31 @@ def test_a_file_that_fails_fails_every_time(folder):
             list(things)
 
 
+def offer(folder, module, text):
+    """Install a package beside the folder that offers one module to it."""
+    (folder.parent / f"{module}.py").write_text(text)
+    about = folder.parent / f"{module}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[found_by_scan]\nmine = {module}\n")
+
+
+def test_an_installed_package_offers_its_own_by_an_entry_point(folder):
+    offer(folder, "offered_elsewhere", "from found_by_scan import things\nthings.add('third', 'from afar')\n")
+    from found_by_scan import things
+
+    assert things["third"] == "from afar"
+    del sys.modules["offered_elsewhere"]
+
+
+def test_an_entry_point_that_fails_is_named_with_its_package(folder):
+    offer(folder, "offered_broken", "raise RuntimeError('out of order')\n")
+    from found_by_scan import things
+
+    with pytest.raises(InvalidInput, match=r"'mine' \(offered_broken\) of the package offered_broken.*out of order"):
+        list(things)
+
+
 def test_names_come_in_order_whenever_they_were_added():
     things = Registry("thing", "fedbandit.core")
     for name in ("pear", "apple", "fig"):

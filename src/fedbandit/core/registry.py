@@ -1,7 +1,8 @@
 """Finding algorithms, environments and experiments by name.
 
 Each lives in one file of its folder and registers itself when the file is imported; the folder is scanned, so
-that adding one means adding a file and editing nothing.
+that adding one means adding a file and editing nothing. Another package names its own files as entry points of the
+group that is called like the folder: `fedbandit.algorithms`, `fedbandit.environments`, `fedbandit.experiments`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Generic, TypeVar
 
-from fedbandit.core.errors import unknown
+from fedbandit.core.errors import InvalidInput, unknown
 
 T = TypeVar("T")
 
@@ -64,4 +65,19 @@ class Registry(Generic[T]):
         if not self._scanned:
             for module in pkgutil.iter_modules(import_module(self._package).__path__):
                 import_module(f"{self._package}.{module.name}")
+            self._load_others()
             self._scanned = True  # not before: a file that fails must fail again, not be missing
+
+    def _load_others(self) -> None:
+        """Import what installed packages offer."""
+        from importlib.metadata import entry_points  # slow to import, and a run by hand needs none
+
+        for entry in entry_points(group=self._package):
+            try:
+                entry.load()
+            except Exception as error:
+                package = entry.dist.name if entry.dist else entry.value
+                raise InvalidInput(
+                    f"the entry point {entry.name!r} ({entry.value}) of the package {package} cannot be loaded "
+                    f"({error!r}): mend that package, or uninstall it"
+                ) from error
