@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
+from samples.postgres import postgres_url
+
+__all__ = ["postgres_url"]  # a fixture
+
 # What tests import is not collected: a module that is imported twice would register its messages twice.
 collect_ignore_glob = ["samples/*.py", "reference/[!t]*.py"]
 

@@ -9,11 +9,15 @@ True
 """
 
 # The folders first: a folder that is imported later would take the name of its registry.
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fedbandit import algorithms as _algorithms
 from fedbandit import environments as _environments
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
+from fedbandit.core.version import VERSION
 from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.nodes.by_hand import Client, Server
 from fedbandit.results.reproduce import reproduce
@@ -22,9 +26,13 @@ from fedbandit.results.run import algorithm_named as algorithm
 from fedbandit.results.run import environment_named as environment
 from fedbandit.results.run import run
 
+if TYPE_CHECKING:
+    from fedbandit.site.policy import Policy
+    from fedbandit.site.site import Site
+
 del _algorithms, _environments
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Algorithm",
@@ -33,10 +41,12 @@ __all__ = [
     "Experiment",
     "FedbanditError",
     "InvalidInput",
+    "Policy",
     "ProtocolError",
     "Result",
     "Server",
     "Setting",
+    "Site",
     "algorithm",
     "algorithms",
     "environment",
@@ -45,3 +55,10 @@ __all__ = [
     "reproduce",
     "run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what only deployments need when it is first asked for."""
+    if name in ("Policy", "Site"):
+        return getattr(import_module(f"fedbandit.site.{name.lower()}"), name)
+    raise AttributeError(f"module 'fedbandit' has no attribute {name!r}")

@@ -224,3 +224,29 @@ def test_pooling_wins_where_clients_are_identical():
     world = fb.environment("sparse", clients=4, arms=3, dimension=20, clients_are="identical")
     pooled, alone = (fb.run(name, world, turns=4 * 100).regret[-1] for name in ("teamwork-lasso", "lasso-bandit"))
     assert pooled < alone
+
+
+def test_a_deadline_sends_the_average_of_those_who_answered():
+    server = AveragingServer(arms=2, dimension=3)
+    state = server.start(3)
+    assert server.awaited(state).size == 0
+    assert not server.deadline(state)
+    server.receive(state, *upload(0, 0, 1.0))
+    server.receive(state, *upload(2, 0, 2.0))
+    assert server.awaited(state).tolist() == [1]
+    (sent,) = server.deadline(state)
+    assert (sent.message.estimates == 1.5).all()
+    assert state.missed.tolist() == [0, 1, 0]
+
+
+def test_an_answer_after_the_deadline_is_kept_for_the_next_average():
+    server = AveragingServer(arms=2, dimension=3)
+    state = server.start(2)
+    server.receive(state, *upload(0, 0, 1.0))
+    server.deadline(state)
+    assert not server.receive(state, *upload(1, 0, 5.0))
+    assert server.awaited(state).size == 0
+    server.receive(state, *upload(0, 1, 1.0))
+    assert server.awaited(state).tolist() == [1]
+    (sent,) = server.receive(state, *upload(1, 1, 3.0))
+    assert (sent.message.estimates == 2.0).all()

@@ -28,6 +28,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.messages import Message
 from fedbandit.experiments.experiment import experiments
 from fedbandit.experiments.user_file import read_experiment
+from fedbandit.service.settings import read_plan
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
 WIDTH = 120  # columns of the terminal that the pages show
@@ -96,7 +97,7 @@ def play(page: Path) -> Iterator[Shown]:
                 assert not printed, f"{page.name}:{block.first} prints something that the page does not show"
         elif block.language == "toml":
             Path(block.title).write_text(block.text + "\n", encoding="utf-8")
-            read_experiment(Path(block.title))
+            (read_plan if "[federations." in block.text else read_experiment)(Path(block.title))
         elif block.language == "console":
             yield from _run_commands(block)
 

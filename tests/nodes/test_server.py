@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.nodes.envelope import Envelope
-from fedbandit.nodes.server import Seen, ServerNode
+from fedbandit.nodes.seen import Seen
+from fedbandit.nodes.server import ServerNode
 from samples.messages import FullUpload, Pong
 from samples.sides import ListeningServer
 
@@ -84,16 +85,16 @@ def test_one_sender_twice_in_one_envelope_passes_once():
 
 
 def test_an_upload_that_came_early_is_remembered_until_the_gap_is_closed():
-    seen = Seen(clients=1)
-    admitted = [seen.admit(np.array([0]), np.array([number])).size for number in (3, 2, 3, 1, 1, 2, 3, 4)]
+    seen = Seen.nothing(clients=1)
+    admitted = [seen.admit(0, np.array([0]), np.array([number])).size for number in (3, 2, 3, 1, 1, 2, 3, 4)]
     assert admitted == [1, 1, 0, 1, 0, 0, 0, 1]
 
 
 def test_memory_of_early_uploads_is_given_back():
-    seen = Seen(clients=1)
+    seen = Seen.nothing(clients=1)
     for number in [*range(100, 0, -1)]:
-        seen.admit(np.array([0]), np.array([number]))
-    assert seen._early == {}
+        seen.admit(0, np.array([0]), np.array([number]))
+    assert seen.look(0, epoch=0).early == set()
 
 
 def test_downloads_are_numbered_from_one_and_name_their_recipients():

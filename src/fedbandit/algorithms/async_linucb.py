@@ -61,6 +61,7 @@ class AsyncServer:
         """Take the regularisation, and each client's download threshold."""
         self.ridge = ridge
         self.dimension = dimension
+        self.sizes = {"d": dimension}
         self.log_gammas = np.log(thresholds)
 
     def start(self, clients: int) -> ServerState:

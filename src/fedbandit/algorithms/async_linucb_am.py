@@ -65,14 +65,14 @@ class AlternatingClients(LinearClients):
         """Take the rule, the length of x, and for each client its upload threshold and whether it says hello."""
         super().__init__(rule.global_part, rule.split.global_end, thresholds, greets)
         self.parts = rule
-        self.sizes = dimension, rule.split.global_end, dimension - rule.split.local_start
-        self.draws = 0 if rule.whole.exploration == kernel.UCB else sum(self.sizes[1:])
+        self.lengths = dimension, rule.split.global_end, dimension - rule.split.local_start
+        self.draws = 0 if rule.whole.exploration == kernel.UCB else sum(self.lengths[1:])
 
     def start(self, clients: int) -> AlternatingState:
         """Return a cohort that has seen nothing."""
         common = super().start(clients)
         capacity = len(common.rows.fresh)
-        whole, shared, local = self.sizes
+        whole, shared, local = self.lengths
         return AlternatingState(
             **vars(common),
             whole=kernel.empty_rows(capacity, whole),

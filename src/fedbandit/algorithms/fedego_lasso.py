@@ -7,7 +7,8 @@ averages (equation 5), which screen the arms from then on:
     b_k := (1 / M) sum_m b_k^(m),   2 M messages of K d scalars a stage.
 
 The private estimates decide and never leave. An upload that comes late (its client is a stage behind) holds the
-others' next broadcast back; one that is older than what the server has is ignored.
+others' next broadcast back; one that is older than what the server has is ignored. A deadline sends the average of
+those who have finished a stage since the last broadcast; who was left out has its say at the end of its next stage.
 
 `lasso-bandit` is Bastani and Bayati's: every client alone, screening by its own teamwork estimates.
 """
@@ -19,7 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedbandit.algorithms.lasso import PAPER, CohortState, Estimation, LassoAlgorithm, TeamworkPlan
+from fedbandit.algorithms.lasso import (
+    PAPER,
+    CohortState,
+    Estimation,
+    FederatedEstimates,
+    LassoAlgorithm,
+    TeamworkPlan,
+)
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing
@@ -31,16 +39,8 @@ from fedbandit.core.turns import Observations
 class TeamworkEstimates(Upload, kind="lasso.teamwork"):
     """A client's K estimates from teamwork data alone, at the end of a stage."""
 
-    estimates: Floats = array(Layout.SPARSE)
+    estimates: Floats = array(Layout.SPARSE, shape=("K", "d"))
     stage: Ints = header()
-
-
-@dataclass(frozen=True)
-class FederatedEstimates(Download, kind="lasso.federated"):
-    """The clients' average."""
-
-    estimates: Floats = array(Layout.SPARSE)
-    stage: int = header()
 
 
 class Alone:
@@ -90,6 +90,7 @@ class ServerState:
     estimates: Floats  # (clients, K, d)
     stage: Ints  # (clients,) the stage that they are from, or -1
     sent: int  # the stage of the last broadcast, or -1
+    missed: Ints  # (clients,) broadcasts without them
 
 
 class AveragingServer:
@@ -101,7 +102,8 @@ class AveragingServer:
 
     def start(self, clients: int) -> ServerState:
         """Return a server that has received nothing."""
-        return ServerState(np.zeros((clients, *self.shape)), np.full(clients, -1, dtype=np.int64), -1)
+        nothing = np.full(clients, -1, dtype=np.int64)
+        return ServerState(np.zeros((clients, *self.shape)), nothing, -1, np.zeros(clients, dtype=np.int64))
 
     def receive(self, state: ServerState, senders: Ints, message: TeamworkEstimates) -> Sequence[Outgoing[Download]]:
         """Keep what is new; broadcast when every client has finished a stage more than at the last broadcast."""
@@ -109,10 +111,24 @@ class AveragingServer:
         state.estimates[senders[new]] = message.estimates[new]
         state.stage[senders[new]] = message.stage[new]
         finished = int(state.stage.min())
-        if finished <= state.sent:
+        return self._broadcast(state, state.estimates, finished) if finished > state.sent else ()
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return who has yet to finish the stage that somebody has finished since the last broadcast."""
+        latest = int(state.stage.max())
+        return np.flatnonzero(state.stage < latest if latest > state.sent else np.zeros(len(state.stage), bool))
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Broadcast the average of those who have finished a stage since the last broadcast."""
+        answered = state.stage > state.sent
+        if not answered.any():
             return ()
-        state.sent = finished
-        average = FederatedEstimates(state.estimates.mean(axis=0), finished)
+        state.missed += ~answered
+        return self._broadcast(state, state.estimates[answered], int(state.stage.max()))
+
+    def _broadcast(self, state: ServerState, estimates: Floats, stage: int) -> Sequence[Outgoing[Download]]:
+        state.sent = stage
+        average = FederatedEstimates(estimates.mean(axis=0), stage)
         return (Outgoing(np.arange(len(state.stage)), average),)
 
 

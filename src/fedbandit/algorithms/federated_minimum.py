@@ -19,7 +19,7 @@ from fedbandit.kernels.descent import Search
 class Probe(Download, kind="dueling.probe"):
     """An estimate on its way: the next gradient is asked for here, or it is the answer."""
 
-    theta: Floats = array()
+    theta: Floats = array(shape=("d",))
     is_answer: int = header()
 
 
@@ -27,7 +27,7 @@ class Probe(Download, kind="dueling.probe"):
 class Gradient(Upload, kind="dueling.gradient"):
     """The gradient of a client's own loss, where the server asked for it."""
 
-    gradient: Floats = array()
+    gradient: Floats = array(shape=("d",))
 
 
 class Solver(Protocol):

@@ -51,14 +51,14 @@ from fedbandit.kernels.preference import gradients, keep_duels, outer_products
 class Information(Upload, kind="dueling.information"):
     """What a client's new duel tells: W_new = z z^T."""
 
-    information: Floats = array(Layout.SYMMETRIC)
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
 
 
 @dataclass(frozen=True)
 class SharedInformation(Download, kind="dueling.shared-information"):
     """W_sync; and a call for the first gradient of the round, at theta_sync."""
 
-    information: Floats = array(Layout.SYMMETRIC)
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
 
 
 @dataclass

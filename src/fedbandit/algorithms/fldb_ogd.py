@@ -53,8 +53,8 @@ from fedbandit.kernels.preference import accumulate, gradients_of_one
 class Progress(Upload, kind="dueling.progress"):
     """A client's sums since the last communication: the gradient at theta_hat, and W_new."""
 
-    gradient: Floats = array()
-    information: Floats = array(Layout.SYMMETRIC)
+    gradient: Floats = array(shape=("d",))
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
     rounds: Ints = header()
 
 
@@ -62,9 +62,9 @@ class Progress(Upload, kind="dueling.progress"):
 class Synchronised(Download, kind="dueling.synchronised"):
     """What the server makes of them: theta_sync to choose by, theta_hat to take gradients at, and W_sync."""
 
-    estimate: Floats = array()
-    anchor: Floats = array()
-    information: Floats = array(Layout.SYMMETRIC)
+    estimate: Floats = array(shape=("d",))
+    anchor: Floats = array(shape=("d",))
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
     rounds: int = header()
 
 

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
-from fedbandit.core.messages import Upload
+from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations
 from fedbandit.kernels import lasso_rows as kernel
@@ -107,6 +107,14 @@ class Estimation:
         return np.asarray(state.teamwork.estimate[row])
 
 
+@dataclass(frozen=True)
+class FederatedEstimates(Download, kind="lasso.federated"):
+    """The clients' average."""
+
+    estimates: Floats = array(Layout.SPARSE, shape=("K", "d"))
+    stage: int = header()
+
+
 class Sharing(Protocol):
     """What the screening estimates are, when estimates are refitted, and what travels."""
 
@@ -120,7 +128,7 @@ class Sharing(Protocol):
     ) -> Sequence[Outgoing[Upload]]:
         """Refit what is due after a turn of each client of `who`; return what they send."""
 
-    def receive(self, state: CohortState, to: Ints, message: Any) -> None:
+    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> None:
         """Take in a download."""
 
 
@@ -161,7 +169,7 @@ class LassoClients(TurnByTurn):
         self.estimation.observe(state, self.sharing.rows(who), seen, is_teamwork)
         return self.sharing.share(self.estimation, self.plan, state, who, seen)
 
-    def receive(self, state: CohortState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> Sequence[Outgoing[Upload]]:
         """Take in a download."""
         self.sharing.receive(state, to, message)
         return ()

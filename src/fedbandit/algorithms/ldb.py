@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Never
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from fedbandit.algorithms.dueling import ArmRule, Beliefs, DuelingAlgorithm, Due
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Federation, Outgoing
-from fedbandit.core.messages import Download, Message, Upload
+from fedbandit.core.messages import Download, Upload
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.dueling import winner_minus_loser
 from fedbandit.kernels.kept_data import Kept, nothing_kept
@@ -52,7 +53,7 @@ class LonelyClients(DuelingClients):
         )
         return ()
 
-    def receive(self, state: CohortState, to: Ints, message: Message) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def receive(self, state: CohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Ignore everything: nobody is expected to write."""
         return ()
 
@@ -63,7 +64,7 @@ class SilentServer:
     def start(self, clients: int) -> None:
         """Return no state."""
 
-    def receive(self, state: None, senders: Ints, message: Upload) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
+    def receive(self, state: None, senders: Ints, message: Never) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
         """Answer nothing."""
         return ()
 

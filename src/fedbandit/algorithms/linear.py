@@ -20,6 +20,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Download, Layout, Upload, array, header
@@ -38,9 +39,14 @@ EXPLORATIONS = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "perturbed": ker
 class Statistics(Upload, kind="linear.statistics"):
     """A client's own sums since its last upload: dV = sum x x^T, db = sum x y."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    moment: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
     observations: Ints = header()
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse sums that so many observations cannot have."""
+        for gram, moment, observations in zip(self.gram, self.moment, self.observations, strict=True):
+            bounds.check_sums(gram, moment, int(observations))
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,8 @@ class Hello(Upload, kind="linear.hello"):
 class Snapshot(Download, kind="linear.snapshot"):
     """The server's sums V_g, b_g at a version."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    moment: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
     version: int = header()
 
 
@@ -100,6 +106,7 @@ class LinearClients:
         """Take the rule, and for each client its upload threshold and whether it says hello."""
         self.rule = rule
         self.dimension = dimension
+        self.sizes = {"d": dimension}  # of the messages: perhaps of a part of the features only
         self.thresholds = thresholds
         self.greets = greets
         self.draws = 0 if rule.exploration == kernel.UCB else dimension

@@ -25,8 +25,8 @@ from fedbandit.kernels.ridge import add_outer
 class RawObservation(Upload, kind="linear.raw"):
     """One arm and its reward, as they were: what no federated algorithm may send."""
 
-    arm: Floats = array()
-    reward: Floats = array()
+    arm: Floats = array(shape=("d",))
+    reward: Floats = array(shape=())
 
 
 class PooledClients(LinearClients):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Never
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class RandomClients:
         """Learn nothing and send nothing."""
         return ()
 
-    def receive(self, state: NoState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def receive(self, state: NoState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Nothing is ever received."""
         return ()
 
@@ -61,7 +61,7 @@ class SilentServer:
         """Return a server without knowledge."""
         return NoState()
 
-    def receive(self, state: NoState, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
+    def receive(self, state: NoState, senders: Ints, message: Never) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
         """Nothing is ever received."""
         return ()
 

@@ -6,6 +6,9 @@ After its turn client i calls for a synchronisation iff, with dt_i its turns sin
 
 Its upload is the call. The server then asks every other client of the roster for its own upload (a signal), and when
 all have answered sends V_g, b_g to all: 2N messages. A client that has had no turn takes part and keeps what it gets.
+
+A deadline ends a synchronisation without those who are silent: all are sent what there is. What a silent client has
+stays with it; its upload, when it comes, is merged and calls for nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ import numpy as np
 
 from fedbandit.algorithms.linear import CohortState, LinearAlgorithm, LinearClients, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.attendance import Attendance, nobody_yet
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
@@ -60,7 +64,7 @@ class ServerState:
     gram: Floats  # V_g
     moment: Floats  # b_g
     version: int
-    answered: Bools  # all false while no synchronisation is under way
+    attendance: Attendance
 
 
 class SyncServer:
@@ -73,21 +77,33 @@ class SyncServer:
     def start(self, clients: int) -> ServerState:
         """Return a server that has received nothing."""
         size = self.dimension
-        return ServerState(np.zeros((size, size)), np.zeros(size), 0, np.zeros(clients, dtype=np.bool_))
+        return ServerState(np.zeros((size, size)), np.zeros(size), 0, nobody_yet(clients))
 
     def receive(self, state: ServerState, senders: Ints, message: Statistics) -> Sequence[Outgoing[Download]]:
         """Merge the uploads; call the others if these are the first, send the snapshot if they are the last."""
         merge(state.gram, state.moment, message.gram, message.moment, message.observations)
-        is_first = not state.answered.any()
-        state.answered[senders] = True
-        if state.answered.all():
-            state.answered[:] = False
-            state.version += 1
-            snapshot = Snapshot(state.gram.copy(), state.moment.copy(), state.version)
-            return (Outgoing(np.arange(state.answered.size), snapshot),)
-        if is_first:
-            return (Outgoing(np.flatnonzero(~state.answered), Call(state.version)),)
+        attendance = state.attendance
+        was_open = attendance.is_open
+        attendance.answer(senders if was_open else senders[message.observations > 0])  # nothing calls for nothing
+        if attendance.is_complete:
+            return self._finish(state)
+        if attendance.is_open and not was_open:
+            return (Outgoing(attendance.awaited(), Call(state.version)),)
         return ()
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return who has not answered the call."""
+        return state.attendance.awaited()
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Send all clients what those who answered have brought together."""
+        return self._finish(state) if state.attendance.is_open else ()
+
+    def _finish(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        state.attendance.close()
+        state.version += 1
+        snapshot = Snapshot(state.gram.copy(), state.moment.copy(), state.version)
+        return (Outgoing(np.arange(state.attendance.answered.size), snapshot),)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from fedbandit.algorithms.lasso import CohortState, Estimation, LassoAlgorithm, TeamworkPlan
+from fedbandit.algorithms.lasso import CohortState, Estimation, FederatedEstimates, LassoAlgorithm, TeamworkPlan
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing
@@ -25,8 +25,8 @@ from fedbandit.core.turns import Observations
 class RawObservation(Upload, kind="lasso.raw"):
     """A context and the reward of the arm that was played, as they were: what no federated algorithm may send."""
 
-    context: Floats = array()
-    reward: Floats = array()
+    context: Floats = array(shape=("d",))
+    reward: Floats = array(shape=())
 
 
 class Pooled:
@@ -51,7 +51,7 @@ class Pooled:
                 state.screening[:] = estimation.refit_teamwork(state, everyone[:1])
         return (Outgoing(who, RawObservation(seen.features, seen.feedback)),)
 
-    def receive(self, state: CohortState, to: Ints, message: Any) -> None:
+    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> None:
         """Take in nothing: the clients of a simulation share the model already."""
 
 

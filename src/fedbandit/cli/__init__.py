@@ -1,4 +1,4 @@
-"""The command line: `fedbandit list | describe | run | reproduce | data | demo`."""
+"""The command line: `fedbandit list | describe | run | reproduce | data | demo | serve | broker | keys`."""
 
 from fedbandit.cli.main import main
 

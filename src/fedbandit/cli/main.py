@@ -8,12 +8,16 @@ from typing import Annotated, Any
 import typer
 
 import fedbandit
+from fedbandit.cli.broker import broker
 from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
 from fedbandit.cli.features import features
+from fedbandit.cli.keys import app as keys
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.run import run
+from fedbandit.cli.serve import serve
+from fedbandit.cli.up import up
 from fedbandit.core.errors import FedbanditError
 
 app = typer.Typer(
@@ -30,6 +34,10 @@ app.command()(reproduce)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)
+app.command()(up)
+app.command()(serve)
+app.command()(broker)
+app.add_typer(keys, name="keys")
 
 
 def _version(wanted: bool) -> None:

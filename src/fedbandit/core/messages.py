@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
 
 
 class Layout(Enum):
@@ -29,9 +30,14 @@ class Layout(Enum):
     HEADER = "header"  # an integer that steers the protocol; not one of the papers' scalars
 
 
-def array(layout: Layout = Layout.DENSE) -> Any:
-    """Declare an array field of a message."""
-    return field(metadata={"layout": layout})
+def array(layout: Layout = Layout.DENSE, shape: tuple[str | int, ...] | None = None) -> Any:
+    """Declare an array field of a message.
+
+    `shape` is that of one sender's row, or of a download's payload, in names: "d" for the dimension of the arms, "K"
+    for their number, "N" for the number of clients, others as the side's `sizes` says. A coordinator takes in only
+    uploads whose shapes are declared.
+    """
+    return field(metadata={"layout": layout, "shape": shape})
 
 
 def header() -> Any:
@@ -61,6 +67,12 @@ class Message:
 
     @classmethod
     @cache
+    def shapes(cls) -> dict[str, tuple[str | int, ...] | None]:
+        """Return the declared shape of every array, or None where none was declared."""
+        return {each.name: each.metadata["shape"] for each in fields(cls) if "shape" in each.metadata}
+
+    @classmethod
+    @cache
     def is_signal(cls) -> bool:
         """Tell whether the type carries no arrays, and so is not counted as communication."""
         return all(layout is Layout.HEADER for layout in cls.layout().values())
@@ -73,6 +85,12 @@ class Upload(Message):
     def rows(self, which: Ints | slice) -> Self:
         """Return the message of some of its senders."""
         return replace(self, **{name: getattr(self, name)[which] for name in self.layout()})
+
+    def check(self, bounds: Bounds) -> None:
+        """Raise ProtocolError if no honest client can have sent this, given what is known of the data.
+
+        What is declared (shapes, finite numbers) has been checked before; a type that knows more says so here.
+        """
 
 
 @dataclass(frozen=True)

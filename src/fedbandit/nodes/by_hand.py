@@ -12,50 +12,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from fedbandit.core.algorithm import Algorithm, Setting, algorithms
+from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
+from fedbandit.nodes.charter import algorithm_of
 from fedbandit.nodes.client import ClientNode
 from fedbandit.nodes.envelope import Envelope
+from fedbandit.nodes.offers import checked_offer, checked_reward
 from fedbandit.nodes.server import ServerNode
-
-
-def _algorithm(algorithm: str | Algorithm, parameters: dict[str, Any], clients: int) -> Algorithm:
-    if not isinstance(algorithm, str) and parameters:
-        raise InvalidInput(
-            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
-        )
-    chosen = algorithms[algorithm].from_values(parameters) if isinstance(algorithm, str) else algorithm
-    for name, value in vars(chosen).items():
-        if isinstance(value, tuple) and len(value) != clients:
-            raise InvalidInput(
-                f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
-            )
-    return chosen
-
-
-def _offer(given: Any) -> Floats:
-    try:
-        return np.array(given, dtype=np.float64)  # a copy: the caller may use the array again before learn
-    except (TypeError, ValueError):
-        raise InvalidInput("arms must hold numbers in rows of one length: give an array of floats") from None
-
-
-def _feedback(given: Any) -> float:
-    try:
-        number = float(given)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InvalidInput(f"reward must be a finite number, not {given!r}: mend it")
-    return number
 
 
 class Client:
@@ -82,7 +52,7 @@ class Client:
             raise InvalidInput(f"number must be from 0 to {clients - 1} with clients={clients}, not {number}: mend one")
         if not isinstance(seed, int) or seed < 0:
             raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
-        self.algorithm = _algorithm(algorithm, parameters, clients)
+        self.algorithm = algorithm_of(algorithm, parameters, clients)
         sides = self.algorithm.for_client(number).build(setting)
         self.dimension = dimension
         self.number = number
@@ -98,13 +68,7 @@ class Client:
 
         `arms` is (K, d), one row an arm; a context (d,) for the algorithms whose arms share one.
         """
-        offer = _offer(arms)
-        wanted, what = (1, f"({self.dimension},)") if self.algorithm.shares_context else (2, f"(K, {self.dimension})")
-        if offer.ndim != wanted or offer.shape[-1] != self.dimension or not offer.size:
-            raise InvalidInput(f"arms has shape {offer.shape}, but {what} is needed: reshape it")
-        if not np.isfinite(offer).all():
-            raise InvalidInput(f"arms[{int(np.argmin(np.isfinite(offer).all(axis=-1)))}] is not finite: mend it")
-        offer = offer[np.newaxis]
+        offer = checked_offer(arms, self.algorithm, self.dimension)
         draws = self.node.side.draws
         normals = self._streams.normals(self._who + self.number, draws) if draws else self._none
         choice = self.node.choose(self._who, offer, normals)
@@ -118,9 +82,7 @@ class Client:
         """
         if self._offer is None:
             raise InvalidInput(f"learn({reward!r}) without a choice before it: call choose first")
-        feedback = _feedback(reward)
-        if self.algorithm.duels and feedback not in (0.0, 1.0):
-            raise InvalidInput(f"reward must be 1 if the first arm won and 0 if not, not {reward!r}: mend it")
+        feedback = checked_reward(reward, self.algorithm)
         seen = Observations(self._offer, self._choice, np.array([feedback]))
         self._offer = None
         return self.node.learn(self._who, seen)
@@ -148,7 +110,7 @@ class Server:
     ) -> None:
         """Start the server for a roster of clients."""
         setting = Setting(clients, arms, dimension, horizon)
-        self.node = ServerNode(_algorithm(algorithm, parameters, clients).build(setting).server, clients)
+        self.node = ServerNode(algorithm_of(algorithm, parameters, clients).build(setting).server, clients)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in an upload, once; return what is to be carried to clients (each names its recipients)."""

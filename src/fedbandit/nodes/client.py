@@ -29,9 +29,9 @@ class ClientNode:
         self.first = first
         self.state: Any = side.start(clients)
         self.epoch = epoch
-        self._sent = np.zeros(clients, dtype=np.int64)
-        self._received = np.zeros(clients, dtype=np.int64)
-        self._server_epoch = 0  # the server's present life: what an earlier one sent is late for ever
+        self.sent = np.zeros(clients, dtype=np.int64)
+        self.received = np.zeros(clients, dtype=np.int64)
+        self.server_epoch = 0  # the server's present life: what an earlier one sent is late for ever
 
     def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the choice of each acting client."""
@@ -50,27 +50,27 @@ class ClientNode:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
         if envelope.is_upload or np.ndim(envelope.sequence):
             raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
-        if envelope.epoch != self._server_epoch:
-            if envelope.epoch < self._server_epoch:
+        if envelope.epoch != self.server_epoch:
+            if envelope.epoch < self.server_epoch:
                 return []
-            self._server_epoch = envelope.epoch
-            self._received[:] = 0
+            self.server_epoch = envelope.epoch
+            self.received[:] = 0
         to = envelope.clients - self.first if self.first else envelope.clients
-        if not raise_to(self._received, to, int(envelope.sequence)):
+        if not raise_to(self.received, to, int(envelope.sequence)):
             for client in to.tolist():
                 if not 0 <= client < self.clients:
                     raise ProtocolError(f"a download to client {client + self.first}, who is not here")
-            to = to[self._received[to] < envelope.sequence]
+            to = to[self.received[to] < envelope.sequence]
             if not to.size:
                 return []
-            self._received[to] = envelope.sequence
+            self.received[to] = envelope.sequence
         return self._seal(self.side.receive(self.state, to, envelope.message))
 
     def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:
         sealed = []
         for each in outgoing:
-            sequence = self._sent[each.clients] + 1
-            self._sent[each.clients] = sequence
+            sequence = self.sent[each.clients] + 1
+            self.sent[each.clients] = sequence
             names = each.clients + self.first if self.first else each.clients
             sealed.append(Envelope(names, each.message, self.epoch, sequence))
         return sealed

@@ -9,8 +9,10 @@ import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.messages import Message, Upload
+from fedbandit.wire import encode
+from fedbandit.wire.frame import HEADER, Frame, Kind
 
-HEADER_BYTES = 21  # direction u8, client u64, epoch u32, sequence u64
+HEADER_BYTES = HEADER.size  # direction u8, client u64, epoch u32, sequence u64
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +48,25 @@ class Envelope:
         message = self.message.rows(wanted) if isinstance(self.message, Upload) else self.message
         sequence = self.sequence[wanted] if np.ndim(self.sequence) else self.sequence
         return Envelope(self.clients[wanted], message, self.epoch, sequence)
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield one frame a client; the payload of a download is packed once for all of them."""
+        if self.is_upload:
+            for one in self.split():
+                yield Frame(Kind.UPLOAD, int(one.clients[0]), self.epoch, int(one.sequence[0]), encode(one.message))
+        else:
+            body = encode(self.message)
+            for client in self.clients.tolist():
+                yield Frame(Kind.DOWNLOAD, client, self.epoch, int(self.sequence), body)
+
+    @classmethod
+    def of(cls, frame: Frame, message: Message) -> Envelope:
+        """Return the envelope of a frame and the message that was decoded from it.
+
+        >>> from fedbandit.algorithms.linear import Hello
+        >>> envelope = Envelope.of(Frame(Kind.UPLOAD, client=3, epoch=1, sequence=9), Hello())
+        >>> envelope.clients, envelope.sequence
+        (array([3]), array([9]))
+        """
+        sequence = np.array([frame.sequence]) if frame.kind is Kind.UPLOAD else np.array(frame.sequence)
+        return cls(np.array([frame.client]), message, frame.epoch, sequence)

@@ -11,7 +11,7 @@ from jinja2 import Environment as Templates
 from jinja2 import PackageLoader
 from markupsafe import Markup
 
-import fedbandit
+from fedbandit.core.version import VERSION
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Measured, Table
@@ -37,7 +37,7 @@ def write_report(
         verdicts=verdicts,
         drawings=drawings,
         tables=[read_table(path) for path in figures if path.suffix == ".csv"],
-        version=fedbandit.__version__,
+        version=VERSION,
     )
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")

@@ -14,19 +14,21 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Layout, Message, Upload
+from fedbandit.wire.reader import Reader
 
 VERSION = 1
 _DENSE, _SYMMETRIC, _PAIRS = 0, 1, 2
 _DTYPES = (np.dtype("<f8"), np.dtype("<f4"))
-_MOST_VALUES = 1 << 28  # a decoder's limit: two gigabytes of float64
+MOST_VALUES = 1 << 28  # a decoder's limit: two gigabytes of float64
 
 
 class Weight(NamedTuple):
@@ -55,9 +57,14 @@ def encode(message: Message) -> bytes:
     return b"".join(parts)
 
 
-def decode(data: bytes) -> Message:
-    """Return the message that bytes stand for, or raise ProtocolError; nothing is trusted."""
-    reader = _Reader(data)
+def decode(data: bytes, most_values: int = MOST_VALUES, known: Mapping[str, type[Message]] | None = None) -> Message:
+    """Return the message that bytes stand for, or raise ProtocolError; nothing is trusted.
+
+    Only kinds that are `known` are taken in, and no field with more than `most_values` values: few bytes can claim to
+    be a large sparse array.
+    """
+    known = Message.known if known is None else known
+    reader = Reader(data)
     if reader.take(2) != b"FB":
         raise ProtocolError("these bytes are not a fedbandit message: they do not begin with FB")
     version, length = reader.unpack("<BB")
@@ -66,10 +73,13 @@ def decode(data: bytes) -> Message:
     kind = reader.take(length).decode("ascii", errors="replace")
     if kind not in Message.known:
         raise ProtocolError(f"unknown kind of message {kind!r}: is the sender's fedbandit newer?")
-    cls = Message.known[kind]
+    if kind not in known:
+        raise ProtocolError(f"messages of kind {kind!r} are not taken in here, only {', '.join(sorted(known))}")
+    cls = known[kind]
     values: dict[str, Any] = {}
     for name, layout in cls.layout().items():
-        value: Any = reader.unpack("<q")[0] if layout is Layout.HEADER else _unpack(reader, layout, name)
+        value: Any
+        value = reader.unpack("<q")[0] if layout is Layout.HEADER else _unpack(reader, layout, name, most_values)
         values[name] = np.asarray(value)[np.newaxis] if issubclass(cls, Upload) else value
     reader.finish()
     return cls(**values)
@@ -119,11 +129,16 @@ def _triangle(shape: tuple[int, ...]) -> int:
     return int(np.prod(shape[:-2], dtype=np.int64)) * size * (size + 1) // 2
 
 
+@lru_cache(maxsize=16)
+def _upper(size: int) -> tuple[Ints, Ints]:
+    return np.triu_indices(size)
+
+
 def _pack(value: Floats, layout: Layout) -> bytes:
     value = value.astype(f"<f{_itemsize(value)}", order="C", copy=False)
     form, body = _DENSE, value
     if layout is Layout.SYMMETRIC:
-        rows, columns = np.triu_indices(value.shape[-1])
+        rows, columns = _upper(value.shape[-1])
         form, body = _SYMMETRIC, value[..., rows, columns]
     data = body.tobytes()
     if layout is Layout.SPARSE and _saved_by_pairs(value, 1):
@@ -136,55 +151,35 @@ def _pack(value: Floats, layout: Layout) -> bytes:
     return head + data
 
 
-class _Reader:
-    """Takes bytes from the front and refuses to run past the end."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = memoryview(data)
-        self._at = 0
-
-    def take(self, count: int) -> bytes:
-        if self._at + count > len(self._data):
-            raise ProtocolError(f"message cut short: {count} more bytes expected at byte {self._at}")
-        self._at += count
-        return bytes(self._data[self._at - count : self._at])
-
-    def unpack(self, form: str) -> tuple[int, ...]:
-        return struct.unpack(form, self.take(struct.calcsize(form)))
-
-    def values(self, dtype: np.dtype[Any], count: int, name: str) -> Floats:
-        taken = np.frombuffer(self.take(count * dtype.itemsize), dtype=dtype, count=count)
-        if not np.isfinite(taken).all():
-            raise ProtocolError(f"field {name!r} has values that are not finite")
-        return taken
-
-    def finish(self) -> None:
-        if self._at != len(self._data):
-            raise ProtocolError(f"message has {len(self._data) - self._at} bytes after its end")
+def _values(reader: Reader, dtype: np.dtype[Any], count: int, name: str) -> Floats:
+    taken = reader.values(dtype, count)
+    if not np.isfinite(taken).all():
+        raise ProtocolError(f"field {name!r} has values that are not finite")
+    return taken
 
 
-def _unpack(reader: _Reader, layout: Layout, name: str) -> Floats:
+def _unpack(reader: Reader, layout: Layout, name: str, most_values: int) -> Floats:
     form, code, dimensions = reader.unpack("<BBB")
     allowed = {Layout.SYMMETRIC: (_SYMMETRIC,), Layout.SPARSE: (_DENSE, _PAIRS), Layout.DENSE: (_DENSE,)}
     if form not in allowed[layout] or code >= len(_DTYPES) or dimensions > 8:
         raise ProtocolError(f"field {name!r} has an unknown form, type or number of dimensions")
     shape = reader.unpack(f"<{dimensions}I")
     claimed = math.prod(max(1, each) for each in shape)  # even no matrices have sides, which cost memory
-    if claimed > _MOST_VALUES:
-        raise ProtocolError(f"field {name!r} claims {claimed} values: the limit is {_MOST_VALUES}")
+    if claimed > most_values:
+        raise ProtocolError(f"field {name!r} claims {claimed} values: the limit is {most_values}")
     unpack = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs}[form]
     return unpack(reader, _DTYPES[code], shape, name)
 
 
-def _dense(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
-    return reader.values(dtype, math.prod(shape), name).reshape(shape).copy()
+def _dense(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
+    return _values(reader, dtype, math.prod(shape), name).reshape(shape).copy()
 
 
-def _symmetric(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
+def _symmetric(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ProtocolError(f"field {name!r} is symmetric and must be square, not of shape {shape}")
-    packed = reader.values(dtype, _triangle(shape), name)  # before anything is made of the size that is claimed
-    rows, columns = np.triu_indices(shape[-1])
+    packed = _values(reader, dtype, _triangle(shape), name)  # before anything is made of the size that is claimed
+    rows, columns = _upper(shape[-1])
     packed = packed.reshape(*shape[:-2], rows.size)
     value = np.empty(shape, dtype)
     value[..., rows, columns] = packed
@@ -192,12 +187,12 @@ def _symmetric(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], na
     return value
 
 
-def _pairs(reader: _Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
+def _pairs(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
     (given,) = reader.unpack("<I")
     places = np.frombuffer(reader.take(4 * given), dtype="<u4")
     if given and (int(places[-1]) >= math.prod(shape) or (np.diff(places.astype(np.int64)) <= 0).any()):
         raise ProtocolError(f"field {name!r} has index-value pairs that are out of order or out of range")
-    values = reader.values(dtype, given, name)
+    values = _values(reader, dtype, given, name)
     value = np.zeros(math.prod(shape), dtype)
     value[places] = values
     return value.reshape(shape)

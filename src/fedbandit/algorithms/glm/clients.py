@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.algorithms.glm.messages import Behind, Call, Due, Probe
+from fedbandit.algorithms.glm.messages import Behind, Call, Due, FrozenModel, GlobalModel, NewtonModel, Probe
 from fedbandit.algorithms.glm.steps import NoSteps, Shared, nothing_shared
 from fedbandit.algorithms.glm.updates import GlobalUpdate
 from fedbandit.algorithms.glm.widths import WidthRule
@@ -86,7 +86,9 @@ class GlmClients:
                 return Played(choices[start:], ())
             state.kept = with_more_room(state.kept)
 
-    def receive(self, state: CohortState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+    def receive(
+        self, state: CohortState, to: Ints, message: Call | Probe | FrozenModel | GlobalModel | NewtonModel
+    ) -> Sequence[Outgoing[Upload]]:
         """Answer a call or a probe; take in the end of an update."""
         if self.update is None:
             return ()

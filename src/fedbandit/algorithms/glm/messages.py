@@ -39,7 +39,7 @@ class Behind(Upload, kind="glm.behind"):
 class Statistics(Upload, kind="glm.statistics"):
     """dA = sum x x^T since the last update; `observations` counts all that the client has made."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
     version: Ints = header()
     step: Ints = header()
     observations: Ints = header()
@@ -49,8 +49,8 @@ class Statistics(Upload, kind="glm.statistics"):
 class Batch(Upload, kind="glm.batch"):
     """dV and the gradient, at the last global model, of the observations since the last update (algorithm 6)."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    gradient: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    gradient: Floats = array(shape=("d",))
     version: Ints = header()
     step: Ints = header()
     observations: Ints = header()
@@ -60,7 +60,7 @@ class Batch(Upload, kind="glm.batch"):
 class Probe(Download, kind="glm.probe"):
     """An iterate theta^(j) of the global regression: what are its gradients?"""
 
-    model: Floats = array()
+    model: Floats = array(shape=("d",))
     version: int = header()
     step: int = header()
 
@@ -69,7 +69,7 @@ class Probe(Download, kind="glm.probe"):
 class Gradient(Upload, kind="glm.gradient"):
     """The gradient of a client's loss at the iterate, summed over its observations."""
 
-    gradient: Floats = array()
+    gradient: Floats = array(shape=("d",))
     version: Ints = header()
     step: Ints = header()
 
@@ -78,8 +78,8 @@ class Gradient(Upload, kind="glm.gradient"):
 class Curvature(Upload, kind="glm.curvature"):
     """The gradient and the Hessian of a client's loss at the iterate, summed over its observations."""
 
-    gradient: Floats = array()
-    curvature: Floats = array(Layout.SYMMETRIC)
+    gradient: Floats = array(shape=("d",))
+    curvature: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
     version: Ints = header()
     step: Ints = header()
 
@@ -88,8 +88,8 @@ class Curvature(Upload, kind="glm.curvature"):
 class FrozenModel(Download, kind="glm.frozen-model"):
     """The end of an update where clients do not learn in between (algorithm 4): A and theta."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    model: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    model: Floats = array(shape=("d",))
     version: int = header()
     round: int = header()
     observations: int = header()
@@ -99,9 +99,9 @@ class FrozenModel(Download, kind="glm.frozen-model"):
 class GlobalModel(Download, kind="glm.global-model"):
     """The end of an update (algorithms 1 and 5): A, b and theta."""
 
-    gram: Floats = array(Layout.SYMMETRIC)
-    moment: Floats = array()
-    model: Floats = array()
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
+    model: Floats = array(shape=("d",))
     version: int = header()
     round: int = header()
     observations: int = header()
@@ -111,10 +111,10 @@ class GlobalModel(Download, kind="glm.global-model"):
 class NewtonModel(Download, kind="glm.newton-model"):
     """The end of an update by one Newton step (algorithm 6): A, V, b and theta."""
 
-    metric: Floats = array(Layout.SYMMETRIC)
-    gram: Floats = array(Layout.SYMMETRIC)
-    moment: Floats = array()
-    model: Floats = array()
+    metric: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
+    model: Floats = array(shape=("d",))
     version: int = header()
     round: int = header()
     observations: int = header()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.algorithms.glm.messages import Behind, Due
+from fedbandit.algorithms.glm.messages import Batch, Behind, Curvature, Due, Gradient, Statistics
 from fedbandit.algorithms.glm.steps import NoSteps
 from fedbandit.algorithms.glm.updates import CALLED, IDLE, GlobalUpdate, ServerState, nothing_learnt
 from fedbandit.core.arrays import Ints
@@ -36,7 +36,12 @@ class GlmServer:
         """Return a server that has heard nothing."""
         return nothing_learnt(clients, self.dimension)
 
-    def receive(self, state: ServerState, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:
+    def receive(
+        self,
+        state: ServerState,
+        senders: Ints,
+        message: Due | Behind | Statistics | Batch | Gradient | Curvature,
+    ) -> Sequence[Outgoing[Download]]:
         """Begin an update, take in answers, or help a client that missed the end of the last update."""
         if self.update is None:
             return ()

@@ -108,7 +108,7 @@ def _finish(state: ServerState, model: Floats, predictor: Floats) -> None:
     fresh = state.answers.gram.sum(axis=0)
     state.gram = state.gram + fresh
     state.moment = state.moment + fresh @ predictor
-    state.model = model
+    state.model = model.copy()  # the search may still hold it
     state.observations = int(state.answers.observations.sum())
     state.version += 1
     state.round = state.calling_round

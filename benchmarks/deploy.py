@@ -1,0 +1,225 @@
+"""A whole deployment on this machine: a broker, a coordinator on a core of its own, and the connections of its sites.
+
+The broker syncs every message to its disk, the coordinator syncs its journal before it acknowledges. The connections
+are those of the Site SDK; what they send was made before, so that the clock sees the deployment alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.row import Row
+from fedbandit.algorithms.linear import Statistics
+from fedbandit.engines.nats.address import Address
+from fedbandit.engines.nats.broker import Broker, free_port
+from fedbandit.engines.nats.broker_settings import BrokerSettings
+from fedbandit.engines.nats.link import NatsLink
+from fedbandit.wire import encode
+from fedbandit.wire.frame import Frame, Kind
+
+DIMENSION, SITES, MANY_SITES = 25, 100, 1000
+OFFERED, SECONDS = 2000, 8.0
+WINDOW = 8  # uploads of a site that are under way, when all send as fast as they can
+ASYNC = 'algorithm = "async-linucb"\nset = { upload_threshold = 1.2, download_threshold = 2.0 }'
+SYNC = 'algorithm = "sync-linucb"\nset = { sync_threshold = 0.01 }'
+
+
+class Deployment(NamedTuple):
+    """A running deployment."""
+
+    address: Address
+    coordinator: int  # its process
+
+
+@contextmanager
+def _deployed(algorithm: str, sites: int) -> Iterator[Deployment]:
+    """Run a broker and a coordinator; the coordinator has one core, all else the others."""
+    cores, before = list(range(os.cpu_count() or 1)), os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores[1:] or cores)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with Broker(BrokerSettings(folder / "broker", port=free_port())) as broker:
+            file = folder / "serve.toml"
+            file.write_text(
+                f'broker = "{broker.url}"\nhttp = "127.0.0.1:0"\n[federations.bench]\nclients = {sites}\n'
+                f"dimension = {DIMENSION}\narms = 2\nlimits = {{ context = 1.0, reward = 1.0 }}\n{algorithm}\n"
+            )
+            log = folder / "log"
+            with log.open("w") as out:
+                command = [sys.executable, "-c", "from fedbandit.cli import main; main()", "serve", str(file)]
+                process = subprocess.Popen(command, stdout=out, stderr=out)
+            os.sched_setaffinity(process.pid, cores[:1])
+            try:
+                while "serving at" not in log.read_text():
+                    if process.poll() is not None:
+                        raise RuntimeError(log.read_text())
+                    time.sleep(0.05)
+                yield Deployment(Address(broker.url, "bench"), process.pid)
+            finally:
+                process.terminate()
+                process.wait()
+                os.sched_setaffinity(0, before)
+
+
+def _bodies(count: int) -> list[bytes]:
+    """Uploads that honest sites can have made: sums over two observations of length 1."""
+    rng = np.random.default_rng(1)
+    pairs = rng.standard_normal((count, 2, DIMENSION))
+    pairs /= np.linalg.norm(pairs, axis=-1, keepdims=True)
+    rewards = rng.uniform(-1, 1, (count, 2))
+    grams, moments = np.einsum("nki,nkj->nij", pairs, pairs), np.einsum("nki,nk->ni", pairs, rewards)
+    return [
+        encode(Statistics(gram[np.newaxis], moment[np.newaxis], np.array([2])))
+        for gram, moment in zip(grams, moments, strict=True)
+    ]
+
+
+class Sender:
+    """One site's connection: it sends uploads and notes when each was acknowledged."""
+
+    def __init__(self, link: NatsLink, number: int, bodies: list[bytes]) -> None:
+        """Take the connection and what is to be sent."""
+        self.link, self.number, self.bodies = link, number, bodies
+        self.sent: list[float] = []
+        self.waits: list[float] = []
+        self.room = asyncio.Semaphore(WINDOW)
+        self.downloaded = asyncio.Event()
+
+    async def send(self) -> None:
+        """Send the next upload."""
+        body = self.bodies[len(self.sent) % len(self.bodies)]
+        self.sent.append(time.perf_counter())
+        await self.link.send(Frame(Kind.UPLOAD, self.number, 1, len(self.sent), body).to_bytes())
+
+    async def listen(self) -> None:
+        """Take in acknowledgements and downloads."""
+        while True:
+            frame = Frame.from_bytes(await self.link.receive())
+            if frame.kind is Kind.ACKNOWLEDGEMENT:
+                now = time.perf_counter()
+                for _ in range(len(self.waits), frame.sequence):
+                    self.waits.append(now - self.sent[len(self.waits)])
+                    self.room.release()
+            elif frame.kind is Kind.DOWNLOAD:
+                self.downloaded.set()
+            else:
+                raise RuntimeError(f"unexpected {frame.name}: {frame.body!r}")
+
+
+async def _with_senders(address: Address, sites: int, work: Callable[[list[Sender]], Awaitable[float]]) -> float:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+    bodies = _bodies(64)
+    senders = [Sender(await NatsLink.open(address, number), number, bodies) for number in range(sites)]
+    listeners = [asyncio.ensure_future(sender.listen()) for sender in senders]
+    try:
+        return await work(senders)
+    finally:
+        for listener in listeners:
+            listener.cancel()
+        await asyncio.gather(*listeners, return_exceptions=True)
+        await asyncio.gather(*(sender.link.close() for sender in senders))
+
+
+def _run(algorithm: str, sites: int, work: Callable[[list[Sender]], Awaitable[float]]) -> float:
+    with _deployed(algorithm, sites) as deployment:
+        return asyncio.run(_with_senders(deployment.address, sites, work))
+
+
+async def _warm_up(senders: list[Sender]) -> None:
+    """One upload of each, acknowledged: all is compiled and everybody is known."""
+    await asyncio.gather(*(sender.send() for sender in senders))
+    await _all_acknowledged(senders)
+    for sender in senders:
+        sender.waits = [0.0] * len(sender.waits)
+
+
+async def _all_acknowledged(senders: list[Sender]) -> None:
+    while any(len(sender.waits) < len(sender.sent) for sender in senders):
+        await asyncio.sleep(0.005)
+
+
+async def _as_fast_as_they_can(senders: list[Sender]) -> float:
+    """Return the milliseconds an upload takes from first to last, when every site has some under way."""
+    await _warm_up(senders)
+    before, began = sum(len(sender.waits) for sender in senders), time.perf_counter()
+
+    async def go_on(sender: Sender) -> None:
+        while time.perf_counter() < began + SECONDS:
+            await sender.room.acquire()
+            await sender.send()
+
+    await asyncio.gather(*(go_on(sender) for sender in senders))
+    await _all_acknowledged(senders)
+    acknowledged = sum(len(sender.waits) for sender in senders) - before
+    return (time.perf_counter() - began) / acknowledged * 1e3
+
+
+async def _at_the_offered_rate(senders: list[Sender]) -> float:
+    """Return the milliseconds up to the acknowledgement, 99th percentile, at so many uploads a second."""
+    await _warm_up(senders)
+    began, count = time.perf_counter(), int(OFFERED * SECONDS)
+    for number in range(count):
+        await asyncio.sleep(max(0.0, began + number / OFFERED - time.perf_counter()))
+        await senders[number % len(senders)].send()
+    await _all_acknowledged(senders)
+    return float(np.quantile([wait for sender in senders for wait in sender.waits[1:]], 0.99)) * 1e3
+
+
+async def _fan_out(senders: list[Sender]) -> float:
+    """Return the seconds from the upload that completes a round until every site has the download."""
+    last = senders[-1]
+    for sender in senders[:-1]:
+        await sender.send()
+    await _all_acknowledged(senders[:-1])
+    for sender in senders:
+        sender.downloaded.clear()
+    began = time.perf_counter()
+    await last.send()
+    await asyncio.gather(*(sender.downloaded.wait() for sender in senders))
+    return time.perf_counter() - began
+
+
+@cache
+def _memory(sites: int) -> float:
+    """Return the kilobytes of a coordinator that has heard of so many sites."""
+
+    def kilobytes(process: int) -> float:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+        return float(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+    with _deployed(ASYNC, sites) as deployment:
+
+        async def measured(senders: list[Sender]) -> float:
+            await _warm_up(senders)
+            return kilobytes(deployment.coordinator)
+
+        return asyncio.run(_with_senders(deployment.address, sites, measured))
+
+
+def _memory_of_a_site() -> float:
+    return (_memory(MANY_SITES) - _memory(SITES)) / (MANY_SITES - SITES)
+
+
+ROWS = (
+    Row("deployment, d=25, 100 sites: an upload, all as fast as they can", 0.5, "ms",
+        lambda: _run(ASYNC, SITES, _as_fast_as_they_can), "2,000 a second"),
+    Row("deployment: up to an acknowledgement, 99th percentile", 50, "ms",
+        lambda: _run(ASYNC, SITES, _at_the_offered_rate), "at 2,000 uploads a second"),
+    Row("deployment: a download to 1,000 connected sites", 1, "s",
+        lambda: _run(SYNC, MANY_SITES, _fan_out), "from the upload that causes it"),
+    Row("coordinator: memory of one more site, d=25", 64, "KiB", _memory_of_a_site, "from 100 to 1,000 sites"),
+)  # fmt: skip

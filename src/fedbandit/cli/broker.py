@@ -1,0 +1,49 @@
+"""`fedbandit broker`: a NATS server for the federations of a file, or the configuration of one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.engines.nats.broker import server_program
+from fedbandit.engines.nats.broker_settings import BROKER, BrokerSettings, Security
+from fedbandit.service.keys import Keys
+from fedbandit.service.settings import ServicePlan, read_plan
+
+
+def broker(
+    file: Annotated[Path, typer.Argument(help="The TOML file of `fedbandit serve`.")],
+    store: Annotated[Path, typer.Option(help="The folder of the broker's streams.")] = Path("broker"),
+    listen: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1",
+    keys: Annotated[Path, typer.Option(help="The folder of `fedbandit keys new`, with tls://.")] = Path("keys"),
+    only_print: Annotated[bool, typer.Option("--print", help="Print the configuration and do no more.")] = False,
+) -> None:
+    """Run the broker that the federations of a file meet at; sites may say only what is theirs to say."""
+    settings = settings_for(read_plan(file), store.absolute(), listen, keys.absolute())
+    if only_print:
+        typer.echo(settings.text)
+        return
+    store.mkdir(parents=True, exist_ok=True)
+    configuration = store / "broker.conf"
+    configuration.write_text(settings.text + "\n", encoding="utf-8")
+    program = server_program()
+    os.execv(program, [program, "--config", str(configuration)])
+
+
+def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path) -> BrokerSettings:
+    """Return the settings of the broker of a plan."""
+    where = urlsplit(plan.broker)
+    security = None
+    if where.scheme == "tls":
+        folder = Keys(keys)
+        for path in (folder.path(BROKER), folder.authority):
+            if not path.exists():
+                raise InvalidInput(f"there is no {path}: make it with `fedbandit keys new {BROKER} --host HOST`")
+        sites = {each.name: each.charter.setting.clients for each in plan.federations}
+        security = Security(folder.path(BROKER), folder.authority, sites)
+    return BrokerSettings(store, listen, where.port or 4222, security)

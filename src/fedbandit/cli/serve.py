@@ -1,0 +1,39 @@
+"""`fedbandit serve`: the coordinator of one or more federations."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedbandit.engines.nats.address import check_server
+from fedbandit.service.coordinator import serve as serve_plan
+from fedbandit.service.settings import ServicePlan, read_plan
+
+
+def serve(
+    file: Annotated[Path, typer.Argument(help="A TOML file that says what to serve.")],
+    broker: Annotated[str | None, typer.Option(help="The broker, in place of the file's: nats:// or tls://.")] = None,
+    credentials: Annotated[Path | None, typer.Option(help="The coordinator's credential, with tls://.")] = None,
+    journal: Annotated[str | None, typer.Option(help="A folder of SQLite files, or postgresql://...")] = None,
+    http: Annotated[str | None, typer.Option(help="HOST:PORT of health, metrics and the status page.")] = None,
+) -> None:
+    """Serve federations until Ctrl-C or SIGTERM."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    serve_plan(_overridden(read_plan(file), broker, credentials, journal, http))
+
+
+def _overridden(
+    plan: ServicePlan, broker: str | None, credentials: Path | None, journal: str | None, http: str | None
+) -> ServicePlan:
+    if broker is not None:
+        plan = replace(plan, broker=check_server(broker))
+    if credentials is not None:
+        plan = replace(plan, credentials=credentials)
+    if journal is not None:
+        plan = replace(plan, journal=journal)
+    return plan if http is None else plan.listening_at(http)

@@ -1,0 +1,82 @@
+"""What happened in a faulty run, as seen from outside: by the applications at the sites, and on the wires."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.wire.frame import Frame, Kind
+
+NO_VERSION = (-1, -1)  # in a list of versions: from here on the site may know less than before
+
+
+@dataclass
+class Told:
+    """A decision that an application got from a site, and the reward that it told or will tell it."""
+
+    turn: int
+    site: int
+    decision: str
+    features: Floats
+    choice: Ints
+    reward: float
+    is_told: bool = False
+    was_told: bool = False  # if perhaps in vain
+    is_safe: bool = False  # the site has said so
+    is_void: bool = False  # the application cannot, or should not, tell it: the site lost the decision or its disk
+    backups: int = 0  # of its site, when it became safe
+    may_be_lost: bool = False  # its site lost a disk that had it
+
+
+@dataclass
+class History:
+    """All that checkers need."""
+
+    decisions: list[Told] = field(default_factory=list)
+    uploads: dict[tuple[int, int, int], list[bytes]] = field(default_factory=dict)  # distinct bodies by number
+    downloads: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
+    promised: set[tuple[int, int, int]] = field(default_factory=set)  # acknowledgements that have left
+    versions: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # by site: downloads it took in, in order
+    names: set[str] = field(default_factory=set)
+    repeated_names: list[str] = field(default_factory=list)
+    counted_again: list[str] = field(default_factory=list)  # decisions whose reward was taken in as new twice
+    refused: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+
+    def note_decision(self, told: Told) -> None:
+        """Note a decision, and whether its name was given before."""
+        if told.decision in self.names:
+            self.repeated_names.append(told.decision)
+        self.names.add(told.decision)
+        self.decisions.append(told)
+
+    def note_version(self, frame: Frame, version: tuple[int, int]) -> None:
+        """Note which download a site has after it received a frame."""
+        versions = self.versions[frame.client]
+        if frame.kind is Kind.CLOSED:
+            versions.append(NO_VERSION)
+        elif version != versions[-1]:
+            versions.append(version)
+
+    def all_is_promised(self, site: int) -> bool:
+        """Tell whether all uploads that a site has ever sent were acknowledged."""
+        promises: dict[int, int] = {}
+        for client, epoch, sequence in self.promised:
+            if client == site:
+                promises[epoch] = max(sequence, promises.get(epoch, 0))
+        return all(each[0] != site or each[2] <= promises.get(each[1], 0) for each in self.uploads)
+
+    def note_sent(self, data: bytes) -> None:
+        """Note a frame that leaves a node."""
+        frame = Frame.from_bytes(data)
+        number = frame.client, frame.epoch, frame.sequence
+        if frame.kind is Kind.UPLOAD:
+            bodies = self.uploads.setdefault(number, [])
+        elif frame.kind is Kind.DOWNLOAD:
+            bodies = self.downloads.setdefault(number[1:], [])
+        else:
+            if frame.kind is Kind.ACKNOWLEDGEMENT:
+                self.promised.add(number)
+            return
+        if frame.body not in bodies:
+            bodies.append(frame.body)

@@ -1,0 +1,91 @@
+"""Where things are said: subjects and streams of one federation.
+
+    fedbandit.NAME.up.SHARD.SITE   from a site: uploads, and all else that must not be lost; one stream for each shard
+    fedbandit.NAME.ask.SITE        from a site: its last question; one stream in the broker's memory
+    fedbandit.NAME.report.SITE     from a site that opted in: how often it played which arm, and the rewards; not stored
+    fedbandit.NAME.down.SITE       to a site
+    fedbandit.NAME.in              to the coordinator: what the streams deliver
+
+A broker that syncs each message to its disk writes the messages of one stream one after the other. Sites are spread
+over several streams, so that these waits overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fedbandit.core.errors import InvalidInput
+
+SHARDS = 16
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """The subjects of a federation by its name.
+
+    >>> Subjects("demo").up(35), Subjects("demo").sender("fedbandit.demo.up.3.35")
+    ('fedbandit.demo.up.3.35', 35)
+    """
+
+    federation: str
+
+    def __post_init__(self) -> None:
+        """Check the name: it stands in subjects, in names of files and in certificates."""
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.federation):
+            raise InvalidInput(f"{self.federation!r} cannot name a federation: use letters, digits, - and _")
+
+    @property
+    def root(self) -> str:
+        """Return what all subjects begin with."""
+        return f"fedbandit.{self.federation}"
+
+    def up(self, site: int) -> str:
+        """Return where a site sends what must not be lost."""
+        return f"{self.root}.up.{site % SHARDS}.{site}"
+
+    def ask(self, site: int) -> str:
+        """Return where a site asks."""
+        return f"{self.root}.ask.{site}"
+
+    def report(self, site: int) -> str:
+        """Return where a site tells what it has played."""
+        return f"{self.root}.report.{site}"
+
+    def down(self, site: int) -> str:
+        """Return where a site listens."""
+        return f"{self.root}.down.{site}"
+
+    def inbox(self, site: int) -> str:
+        """Return the prefix under which the broker answers a site."""
+        return f"_INBOX.{self.federation}.{site}"
+
+    @property
+    def reports(self) -> str:
+        """Return where all sites tell what they have played."""
+        return f"{self.root}.report.*"
+
+    @property
+    def delivery(self) -> str:
+        """Return where the streams deliver."""
+        return f"{self.root}.in"
+
+    def streams(self, clients: int) -> dict[str, str]:
+        """Return the subjects of the streams that so many sites need, by the stream's name.
+
+        >>> Subjects("demo").streams(clients=2)
+        {'fedbandit-demo-up-0': 'fedbandit.demo.up.0.*', 'fedbandit-demo-up-1': 'fedbandit.demo.up.1.*'}
+        """
+        shards = range(min(SHARDS, clients))
+        return {f"fedbandit-{self.federation}-up-{shard}": f"{self.root}.up.{shard}.*" for shard in shards}
+
+    @property
+    def questions(self) -> tuple[str, str]:
+        """Return the name and the subject of the stream of questions."""
+        return f"fedbandit-{self.federation}-ask", f"{self.root}.ask.*"
+
+    def sender(self, subject: str) -> int | None:
+        """Return the site that said something under a subject, or None if it is not one of a site."""
+        last = subject.rpartition(".")[2]
+        site = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
+        return site if site is not None and subject in (self.up(site), self.ask(site), self.report(site)) else None

@@ -1,0 +1,61 @@
+"""Decisions that await their reward. Rewards may come late, in any order and repeatedly; each counts once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
+
+
+@dataclass(slots=True)
+class Pending:
+    """One decision: what was on offer, what was chosen, and its reward if that has come already."""
+
+    position: int  # of its record in the journal
+    features: Floats
+    choice: Ints
+    reward: float | None = None
+
+
+@dataclass
+class Decisions:
+    """All decisions of a site that have not been learnt from.
+
+    A decision is named by the life of the site (a number that it gets whenever it is opened) and a count, so that no
+    name is ever given twice, even if decisions are lost or an old backup is restored. One that was given and is not
+    pending has been learnt from.
+    """
+
+    life: int = 0
+    issued: dict[int, int] = field(default_factory=dict)  # by life
+    pending: dict[str, Pending] = field(default_factory=dict)
+
+    def open(self, fresh: int) -> None:
+        """Begin a new life."""
+        self.life = max(fresh, self.life + 1)
+        self.issued[self.life] = 0
+
+    def add(self, position: int, features: Floats, choice: Ints) -> str:
+        """Remember a decision; return its name."""
+        number = self.issued[self.life] = self.issued[self.life] + 1
+        name = f"{self.life:x}-{number:x}"
+        self.pending[name] = Pending(position, features, choice)
+        return name
+
+    def awaiting(self, name: str) -> Pending | None:
+        """Return a decision that awaits its reward, or None if that has come; refuse a name that was never given."""
+        pending = self.pending.get(name)
+        if pending is None:
+            self._require_issued(name)
+            return None
+        return pending if pending.reward is None else None
+
+    def _require_issued(self, name: str) -> None:
+        life, _, number = str(name).partition("-")
+        try:
+            is_known = 0 < int(number, 16) <= self.issued.get(int(life, 16), 0)
+        except ValueError:
+            is_known = False
+        if not is_known:
+            raise InvalidInput(f"no decision {name!r} was made at this site: give the id that choose returned")

@@ -1,0 +1,80 @@
+"""What a site has sealed and the coordinator has not acknowledged: it is sent until it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fedbandit.wire.frame import Frame, Kind
+
+
+@dataclass
+class Refused:
+    """An upload that the coordinator will never take in, with its reason."""
+
+    epoch: int
+    sequence: int
+    reason: str
+    body: bytes
+
+
+@dataclass
+class Outbox:
+    """Sealed frames by (epoch, sequence), in the order of sealing.
+
+    >>> outbox = Outbox()
+    >>> for number in (1, 2, 3):
+    ...     outbox.put(Frame(Kind.UPLOAD, client=0, epoch=7, sequence=number))
+    >>> outbox.acknowledge(epoch=7, up_to=2), outbox.acknowledge(epoch=8, up_to=9), len(outbox.frames)
+    (True, False, 1)
+    """
+
+    frames: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    settled: dict[int, int] = field(default_factory=dict)  # by epoch: all up to here were acknowledged
+    refused: list[Refused] = field(default_factory=list)
+    new: list[tuple[int, int]] = field(default_factory=list)  # not yet taken
+
+    def put(self, frame: Frame) -> None:
+        """Keep a frame until it is acknowledged."""
+        self.frames[frame.epoch, frame.sequence] = frame.to_bytes()
+        self.new.append((frame.epoch, frame.sequence))
+
+    def acknowledge(self, epoch: int, up_to: int) -> bool:
+        """Drop what the coordinator has; return False if there was nothing new in that."""
+        if up_to <= self.settled.get(epoch, 0):
+            return False
+        done = [key for key in self.frames if key[0] == epoch and key[1] <= up_to]
+        for key in done:
+            del self.frames[key]
+        if done:
+            self.settled[epoch] = up_to
+        return bool(done)
+
+    def refuse(self, epoch: int, sequence: int, reason: str) -> bool:
+        """Put an upload aside that is refused for good, and say that nothing will come under its number."""
+        data = self.frames.get((epoch, sequence))
+        frame = None if data is None else Frame.from_bytes(data)
+        if frame is None or frame.kind is Kind.VOID:
+            return False
+        self.refused.append(Refused(epoch, sequence, reason, frame.body))
+        self.put(Frame(Kind.VOID, frame.client, epoch, sequence))
+        return True
+
+    def drop(self, epoch: int, first: int) -> None:
+        """Forget the frames of an epoch from a number on, which were never sent."""
+        self.frames = {key: data for key, data in self.frames.items() if not _is_held(key, (epoch, first))}
+
+    def take_new(self, held: tuple[int, int] | None = None) -> list[bytes]:
+        """Return what was put and not taken since, but for what is held back: an epoch from a number on."""
+        if not self.new:
+            return []
+        taken = [key for key in self.new if not _is_held(key, held)]
+        self.new = [key for key in self.new if _is_held(key, held)]
+        return [self.frames[key] for key in taken if key in self.frames]
+
+    def unacknowledged(self, held: tuple[int, int] | None = None) -> list[bytes]:
+        """Return everything that is to be sent, but for what is held back."""
+        return [data for key, data in self.frames.items() if not _is_held(key, held)]
+
+
+def _is_held(key: tuple[int, int], held: tuple[int, int] | None) -> bool:
+    return held is not None and key[0] == held[0] and key[1] >= held[1]

@@ -1,0 +1,49 @@
+"""A record in the journal of a coordinator: what happened, and when.
+
+    what u8 | time f64 | a frame, or the charter
+
+The log of frames is the whole truth about a federation: replayed into a fresh server node it gives the same state, bit
+for bit.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple
+
+from fedbandit.core.errors import ProtocolError
+
+_HEAD = struct.Struct("<Bd")
+
+
+class What(IntEnum):
+    """What happened."""
+
+    BEGAN = 0  # the charter and the coordinator's epoch
+    FRAME = 1  # a frame was taken in
+    DEADLINE = 2  # the open round was closed
+
+
+class ServerRecord(NamedTuple):
+    """One record.
+
+    >>> ServerRecord.from_bytes(ServerRecord(What.DEADLINE, 7.5).to_bytes())
+    ServerRecord(what=<What.DEADLINE: 2>, time=7.5, data=b'')
+    """
+
+    what: What
+    time: float
+    data: bytes = b""
+
+    def to_bytes(self) -> bytes:
+        """Return the record as it is written."""
+        return _HEAD.pack(self.what, self.time) + self.data
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ServerRecord:
+        """Return the record that was written."""
+        if len(data) < _HEAD.size or data[0] > What.DEADLINE:
+            raise ProtocolError("the journal has a record that this fedbandit does not know: is it a newer one's?")
+        what, time = _HEAD.unpack_from(data)
+        return cls(What(what), time, data[_HEAD.size :])

@@ -1,0 +1,1 @@
+"""The processes of a deployment: the coordinator, its pages, and a whole federation on one machine."""

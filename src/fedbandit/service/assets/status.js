@@ -1,0 +1,187 @@
+// The status page: asks for the telemetry every other second and writes it into the page.
+
+import { Chart, element } from "./charts.js";
+import { ARMS, BYTES, MESSAGES, REWARD } from "./figures.js";
+import { ago, bytes, count, duration, many, mean, siteName, STATES, verdict } from "./words.js";
+
+const EVERY = 2000; // milliseconds
+const MOST_LINES = 12; // reporting sites that get a line of their own
+const byId = (id) => document.getElementById(id);
+const shown = new Map(); // federations on the page, by name
+
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+class Federation {
+  constructor(name) {
+    this.section = byId("federation").content.cloneNode(true).firstElementChild;
+    this.section.id = `federation-${name}`;
+    this.part = (is) => this.section.querySelector(`[data-is="${is}"]`);
+    write(this.part("name"), name);
+    this.part("table").setAttribute("aria-label", `Sites of ${name}`);
+    this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
+    this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
+    this.heads = "";
+    this.colours = new Map(); // of arms
+  }
+
+  update(told) {
+    write(this.part("charter"), `${told.algorithm}, running for ${duration(told.now - told.began)}`);
+    const [mood, sentence] = verdict(told);
+    this.part("verdict").dataset.state = mood;
+    write(this.part("verdict").querySelector(".words"), sentence);
+    const untouched = told.states.new === told.clients && !told.totals.refused;
+    this.section.classList.toggle("untouched", untouched);
+    if (untouched) write(this.part("example"), example(told));
+    this.tiles(told);
+    this.draw(told);
+    this.table(told);
+    this.incidents(told);
+  }
+
+  tiles(told) {
+    const { totals, states, clients } = told;
+    const recent = told.traffic.filter((each) => each.at >= told.now - 60 && told.width < 60);
+    const rate = (key) => told.width < 60 ? `${count(recent.reduce((sum, each) => sum + (each[key] || 0), 0))} in the last minute` : "";
+    const tiles = [
+      ["Sites heard from", `${count(clients - states.new)} / ${count(clients)}`, told.reporting ? `${count(told.reporting)} report arms and reward` : "none reports arms and reward"],
+      ["Uploads", count(totals.uploads), rate("uploads")],
+      ["Downloads", count(totals.downloads), rate("downloads")],
+      ["Travelled", bytes(totals.bytes_up + totals.bytes_down), `${bytes(totals.bytes_up)} up, ${bytes(totals.bytes_down)} down`],
+      ["Model version", told.version ? count(told.version) : "none yet", "the newest that was sent"],
+      ["Refused", count(totals.refused), totals.refused ? "see below why" : "no bad message so far"],
+    ];
+    this.part("tiles").replaceChildren(...tiles.map(([name, amount, more]) =>
+      element("div", name === "Refused" && totals.refused ? { class: "bad" } : {},
+        element("dt", {}, name), element("dd", { class: "amount" }, amount), element("dd", { class: "note" }, more))));
+  }
+
+  draw(told) {
+    const from = Math.max(told.now - told.span, Math.min(told.began, told.now - 60));
+    const time = { from, to: told.now, width: told.width, arms: told.arms, colours: this.colours, reporting: told.reporting };
+    const within = (buckets) => buckets.filter((each) => each.at + told.width > from);
+    const reporting = told.sites.filter((site) => site.reported);
+    const sites = told.reporting <= MOST_LINES ? reporting.map((site) => site.reported.history) : [];
+    this.charts.messages.update({ ...time, buckets: within(told.traffic).filter((each) => each.uploads || each.downloads) });
+    this.charts.bytes.update({ ...time, buckets: within(told.traffic) });
+    this.charts.reward.update({ ...time, sites, buckets: within(told.rewards_over_time).filter((each) => each.rewards) });
+    this.charts.arms.update({ ...time, buckets: within(told.arms_over_time) });
+  }
+
+  table(told) {
+    const columns = ["Site", "State", "Last contact", "Version", "Lag", "Uploads", "Downloads", "Bytes up", "Bytes down"];
+    if (told.reporting) columns.push("Decisions", "Mean reward");
+    if (this.heads !== columns.join()) {
+      this.heads = columns.join();
+      this.part("heads").replaceChildren(...columns.map((name) => element("th", { scope: "col", role: "columnheader" }, name)));
+    }
+    const rows = told.sites.map((site) => row(site, told, columns));
+    const body = this.part("rows");
+    rows.forEach((cells, at) => {
+      const line = body.rows[at] || body.insertRow();
+      line.setAttribute("role", "row");
+      line.dataset.state = told.sites[at].state;
+      cells.forEach((text, place) => {
+        let cell = line.cells[place];
+        if (!cell) {
+          cell = element(place ? "td" : "th", place ? { role: "cell" } : { scope: "row", role: "rowheader" });
+          line.append(cell);
+        }
+        cell.dataset.label = columns[place];
+        if (place === 1 && !cell.firstChild) cell.append(element("span", { class: "mark", "aria-hidden": "true" }), element("span"));
+        write(place === 1 ? cell.lastChild : cell, text);
+      });
+    });
+    while (body.rows.length > rows.length) body.deleteRow(-1);
+    const hidden = told.clients - told.sites.length;
+    write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
+      "A model that would tell a site nothing new is not sent to it, so versions may differ.");
+  }
+
+  incidents(told) {
+    const parts = [];
+    if (told.refusals.length)
+      parts.push(list("Refused", told.refusals.map((refusal) =>
+        `${many(refusal.count, "time")}, last ${ago(told.now - refusal.at)} from ${refusal.site < 0 ? "someone unknown" : `site ${refusal.site}`}: ${refusal.reason}`)));
+    if (told.rounds_cut.length)
+      parts.push(list("Rounds closed by their deadline", told.rounds_cut.slice(-5).reverse().map((round) =>
+        `${ago(told.now - round.at)}, without site ${round.left_out.join(", ")}; their data wait for the next round`)));
+    this.part("incidents").replaceChildren(...parts);
+  }
+}
+
+function list(title, sentences) {
+  return element("div", {}, element("h3", {}, title), element("ul", {}, ...sentences.map((each) => element("li", {}, each))));
+}
+
+function example({ name, algorithm, clients }) {
+  return `import fedbandit as fb\n\nsite = fb.Site("${algorithm}", dimension=…, clients=${clients}, number=0, store="site.db")\n` +
+    `site.connect("nats://BROKER:4222/${name}")\n\ndecision = site.choose(arms)\nsite.learn(decision.id, reward)`;
+}
+
+function row(site, told, columns) {
+  const report = site.reported;
+  const heard = site.last_contact !== null;
+  const lag = site.versions_behind
+    ? site.state === "current" ? `${count(site.version_sent)} on its way` : `${many(site.versions_behind, "version")}, ${duration(site.seconds_behind, true)}`
+    : "none";
+  const cells = [
+    siteName(site), STATES[site.state], heard ? ago(told.now - site.last_contact, true) : "never",
+    site.version ? count(site.version) : "none yet", heard ? lag : "unknown",
+    count(site.uploads), count(site.downloads), bytes(site.bytes_up), bytes(site.bytes_down),
+  ];
+  if (columns.length > cells.length)
+    cells.push(report ? count(report.decisions) : "not reported",
+      report ? (report.rewards ? mean(report.reward_sum / report.rewards) : "none yet") : "not reported");
+  return cells;
+}
+
+function show(status) {
+  const names = status.federations.map((each) => each.name);
+  if ([...shown.keys()].join() !== names.join()) {
+    shown.clear();
+    names.forEach((name) => shown.set(name, new Federation(name)));
+    byId("federations").replaceChildren(...[...shown.values()].map((each) => each.section));
+    byId("contents").hidden = names.length < 2;
+    byId("contents").replaceChildren(...names.map((name) => element("a", { href: `#federation-${name}` }, name)));
+  }
+  status.federations.forEach((told) => shown.get(told.name).update(told));
+  if (!names.length) write(byId("federations"), "This coordinator serves no federation: add a table [federations.NAME] to its file.");
+  const worries = status.federations.reduce((sum, each) => sum + each.states.silent + each.states.behind, 0);
+  document.title = worries ? `(${worries}) fedbandit` : "fedbandit";
+  write(byId("version"), `fedbandit ${status.version}`);
+  say(status.problem ? `The coordinator is not ready: ${status.problem}` : "");
+}
+
+function say(problem) {
+  byId("banner").hidden = !problem;
+  write(byId("banner"), problem);
+}
+
+let heard = null; // when the coordinator last answered
+let timer = null;
+
+async function ask() {
+  clearTimeout(timer);
+  const span = document.querySelector("input[name=span]:checked").value;
+  try {
+    const answer = await fetch(`status.json?span=${span}`, { signal: AbortSignal.timeout(10_000) });
+    if (!answer.ok) throw new Error(answer.statusText);
+    show(await answer.json());
+    heard = Date.now();
+    byId("live").dataset.state = "current";
+    write(byId("live-words"), "live");
+  } catch (error) {
+    byId("live").dataset.state = "silent";
+    write(byId("live-words"), "no answer");
+    const since = heard === null ? "" : ` since ${new Date(heard).toLocaleTimeString()}; below is what was known then`;
+    say(`The coordinator has not answered${since}. This page goes on asking.`);
+    console.error(error);
+  }
+  if (!document.hidden) timer = setTimeout(ask, EVERY);
+}
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
+document.querySelectorAll("input[name=span]").forEach((each) => each.addEventListener("change", ask));
+ask();

@@ -1,0 +1,68 @@
+"""Counts over time in bounded memory: the last minutes in fine buckets, the last weeks in coarse ones."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+SLOTS = 120
+WIDTHS = {600: 5, 7_200: 60, 86_400: 720, 2_592_000: 21_600}  # seconds looked back, to seconds a bucket
+SPANS = tuple(WIDTHS)
+
+Bucket = dict[str, float]
+
+
+class History:
+    """Sums by key and bucket of time; keys may come and go, and a bucket without anything takes no room.
+
+    >>> history = History()
+    >>> history.add(1000.0, "uploads"), history.add(1003.0, "uploads", 2)
+    (None, None)
+    >>> history.buckets(now=1004.0, span=600)
+    [{'at': 1000, 'uploads': 3.0}]
+    """
+
+    __slots__ = ("_open", "_rings")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._rings: dict[int, deque[tuple[int, Bucket]]] = {span: deque() for span in SPANS}
+        self._open = (0, Bucket())  # the bucket of now; it joins the rings when the next one begins
+
+    def add(self, now: float, key: str, amount: float = 1.0) -> None:
+        """Add to what happens now; a clock that goes back adds to the latest bucket."""
+        at = int(now) // WIDTHS[SPANS[0]] * WIDTHS[SPANS[0]]
+        if at > self._open[0]:
+            self._close()
+            self._open = (at, Bucket())
+        bucket = self._open[1]
+        bucket[key] = bucket.get(key, 0.0) + amount
+
+    def buckets(self, now: float, span: int) -> list[dict[str, Any]]:
+        """Return what happened in the last `span` seconds, oldest first, each with the time at which it begins."""
+        width = WIDTHS[span]
+        found: dict[int, Bucket] = {}
+        for at, bucket in [*self._rings[span], self._open]:
+            begin = at // width * width
+            if bucket and begin > now - span - width:
+                _merge(found.setdefault(begin, Bucket()), bucket.items())
+        return [{"at": at, **bucket} for at, bucket in found.items()]
+
+    def _close(self) -> None:
+        at, bucket = self._open
+        if not bucket:
+            return
+        for span, ring in self._rings.items():
+            begin = at // WIDTHS[span] * WIDTHS[span]
+            if ring and ring[-1][0] == begin:
+                _merge(ring[-1][1], bucket.items())
+            else:
+                ring.append((begin, dict(bucket)))
+            while ring[0][0] < begin - span:
+                ring.popleft()
+
+
+def _merge(into: Bucket, items: Iterable[tuple[str, float]]) -> None:
+    for key, amount in items:
+        into[key] = into.get(key, 0.0) + amount

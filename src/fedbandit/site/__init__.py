@@ -1,0 +1,1 @@
+"""What an application embeds: a site that decides, learns late, remembers, and syncs when it can."""

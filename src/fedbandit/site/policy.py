@@ -1,0 +1,80 @@
+"""A policy to take along: what a site has learnt so far, in a file, without a pickle. It decides and does not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.nodes.charter import Charter
+from fedbandit.nodes.offers import checked_offer
+from fedbandit.nodes.site_life import WHO
+from fedbandit.site.decision import check_ids, named_arm
+from fedbandit.site.exploration import Lots
+from fedbandit.wire.state import decode_state, encode_state
+
+
+@dataclass
+class PolicyFile:
+    """What stands in the file."""
+
+    charter: str
+    number: int
+    version: int
+    state: bytes  # which type it is of follows from the charter
+
+
+class Policy:
+    """Chooses as the site would have chosen when the policy was taken.
+
+    >>> from fedbandit.site.site import Site
+    >>> policy = Site("async-linucb", dimension=2).policy()
+    >>> policy.choose([[1.0, 0.0], [0.0, 1.0]], ids=["red", "blue"])
+    'red'
+    >>> Policy.from_bytes(policy.to_bytes()).version
+    0
+    """
+
+    def __init__(self, charter: Charter, number: int, version: int, state: bytes, seed: int = 0) -> None:
+        """Take the state of a client side, as bytes."""
+        self.charter = charter
+        self.number = number
+        self.version = version
+        self._side = charter.build_for(number).clients
+        self._state = decode_state(state, type(self._side.start(1)))
+        self._lots = Lots(seed, 0, self._side.draws)
+
+    def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Any:
+        """Return the arm to play, or the two of a duel: by its id where ids are given, else by its index."""
+        charter = self.charter
+        offer: Floats = checked_offer(arms, charter.algorithm, charter.setting.dimension)
+        check_ids(ids, charter.setting.arms if charter.algorithm.shares_context else offer.shape[1])
+        return named_arm(self._side.choose(self._state, WHO, offer, self._lots.draw()), ids)
+
+    def to_bytes(self) -> bytes:
+        """Return the policy as bytes."""
+        return encode_state(PolicyFile(self.charter.text, self.number, self.version, encode_state(self._state)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, seed: int = 0) -> Policy:
+        """Return the policy that bytes stand for, or raise."""
+        file = decode_state(data, PolicyFile)
+        if not isinstance(file, PolicyFile):
+            raise ProtocolError("these bytes are a state, but not a policy")
+        return cls(Charter.from_text(file.charter), file.number, file.version, file.state, seed)
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file."""
+        Path(path).write_bytes(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path, seed: int = 0) -> Policy:
+        """Read a policy from a file."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise InvalidInput(f"no policy can be read from {str(path)!r} ({error.strerror}): give its path") from None
+        return cls.from_bytes(data, seed)

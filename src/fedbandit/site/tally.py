@@ -1,0 +1,57 @@
+"""The aggregate counters that a site may report, if whoever opens it says so: never contexts, never single rewards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedbandit.wire.frame import Frame
+from fedbandit.wire.report import LONGEST_NAME, MOST_ARMS, OTHERS, Report
+
+
+class Tally:
+    """Counts what a site does since it was opened.
+
+    >>> tally = Tally(number=7, life=1)
+    >>> tally.chose("red"), tally.learnt(0.5)
+    (None, None)
+    >>> Report.from_frame(tally.report())
+    Report(decisions=1, rewards=1, reward_sum=0.5, arms={'red': 1})
+    """
+
+    def __init__(self, number: int, life: int) -> None:
+        """Begin at nothing, in a life of site `number`."""
+        self._number = number
+        self._life = life
+        self._decisions = self._rewards = 0
+        self._reward_sum = 0.0
+        self._arms: dict[str, int] = {}
+
+    def chose(self, arm: Any) -> None:
+        """Count a decision: an arm, or the two of a duel."""
+        self._decisions += 1
+        for each in arm if isinstance(arm, tuple) else (arm,):
+            name = arm_name(each)
+            if name not in self._arms and len(self._arms) >= MOST_ARMS:
+                name = OTHERS
+            self._arms[name] = self._arms.get(name, 0) + 1
+
+    def learnt(self, reward: float) -> None:
+        """Count a reward."""
+        self._rewards += 1
+        self._reward_sum += reward
+
+    def report(self) -> Frame:
+        """Return the totals so far as a frame."""
+        return Report(self._decisions, self._rewards, self._reward_sum, dict(self._arms)).to_frame(
+            self._number, self._life
+        )
+
+
+def arm_name(arm: Any) -> str:
+    """Return an arm's id as a report names it: printable, and not long.
+
+    >>> arm_name(3), arm_name("blue\\n")
+    ('3', 'blue?')
+    """
+    text = "".join(each if each.isprintable() else "?" for each in str(arm))
+    return text.encode()[:LONGEST_NAME].decode(errors="ignore")

@@ -1,0 +1,162 @@
+"""`fedbandit up`: a federation of real processes on this machine, and that none of them is left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fedbandit.engines.nats.broker import free_port
+from fedbandit.service import local
+
+PROGRAM = (sys.executable, "-c", "from fedbandit.cli import main; main()", "up")
+
+
+class Up:
+    """The command as a process, with a mark in the environment of everything that it starts."""
+
+    def __init__(self, *arguments, folder):
+        self.mark = f"fedbandit-test-{os.getpid()}-{free_port()}"
+        environment = {**os.environ, "FEDBANDIT_TEST_MARK": self.mark, "COLUMNS": "200"}
+        self.process = subprocess.Popen(
+            [*PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment, cwd=folder, start_new_session=True,
+        )  # fmt: skip
+
+    def started(self):
+        """Wait until the processes run; return the address of the status page."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            found = re.match(r"status page +(\S+)", line)
+            if found:
+                return found[1]
+        raise AssertionError(self.process.communicate()[1])
+
+    def end(self):
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+    def left_behind(self):
+        """Return the command lines of processes that bear the mark."""
+        found = []
+        for each in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (each / "environ").read_bytes():
+                    found.append((each / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            except OSError:
+                continue
+        return found
+
+
+@pytest.fixture
+def up(tmp_path):
+    begun = []
+
+    def begin(*arguments):
+        begun.append(Up(*arguments, folder=tmp_path))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.communicate()
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
+
+
+@needs_proc
+def test_ctrl_c_ends_everything_cleanly(up):
+    running = up("--sites", 2, "--port", 0)
+    running.started()
+    assert len(running.left_behind()) == 5  # itself, the broker, the coordinator, two sites
+    os.killpg(running.process.pid, signal.SIGINT)  # as a terminal does: to all of the foreground
+    code, out, err = running.end()
+    assert (code, err) == (0, "")
+    assert "All ended." in out
+    assert running.left_behind() == []
+
+
+@needs_proc
+def test_it_ends_by_itself_and_goes_on_from_its_folder(up, tmp_path):
+    for life in range(2):
+        running = up("--sites", 1, "--port", 0, "--duration", 3, "--rate", 50, "--folder", "kept", "--seed", 3)
+        running.started()
+        code, out, err = running.end()
+        assert (code, err) == (0, "")
+        assert re.search(r"after \d+ s: \d of 1 sites, [\d,]+ decisions", out)
+        assert out.endswith("the same command goes on from kept.\n")
+        assert running.left_behind() == []
+        log = (tmp_path / "kept" / "coordinator.log").read_text()
+        assert log.count("serving at") == life + 1
+        assert "refused" not in log
+    assert {"broker", "journals", "site-0.db", "site-0.log"} <= {each.name for each in (tmp_path / "kept").iterdir()}
+
+
+@needs_proc
+def test_a_part_that_dies_ends_the_rest_with_a_sentence(up, tmp_path):
+    running = up("--sites", 2, "--port", 0, "--folder", "kept")
+    running.started()
+    child = next(
+        int(each.parent.name)
+        for each in Path("/proc").glob("[0-9]*/cmdline")
+        if str(tmp_path / "kept") in _read(each) and "demo_site" in _read(each)
+    )
+    os.kill(child, signal.SIGKILL)
+    code, _, err = running.end()
+    assert code == 1
+    assert re.search(r"fedbandit: site \d ended by itself .*: see the logs in kept", err)
+    assert running.left_behind() == []
+
+
+def _read(path):
+    try:
+        return path.read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def test_a_port_that_is_taken_is_said_in_one_sentence(fedbandit):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        said = fedbandit("up", "--port", port)
+    assert said.code == 2
+    assert said.err == f"fedbandit: port {port} cannot be had (Address already in use): give another with --port\n"
+
+
+def test_without_the_extra_its_name_is_said(fedbandit, monkeypatch):
+    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    said = fedbandit("up")
+    assert said.code == 2
+    assert said.err == "fedbandit: this needs nats, aiohttp, prometheus_client: pip install 'fedbandit[deploy]'\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--sites", 0), "--sites must be from 1 to 200"),
+        (("--rate", 0), "--rate must be more than 0"),
+        (("--port", 70000), "--port must be from 0 to 65535"),
+        (("--duration", -1), "--duration must be more than 0"),
+        (("--seed", -1), "--seed must be at least 0"),
+        (("--world", "clients=3"), "give it as --sites"),
+        (("--algorithm", "nothing"), "'nothing'"),
+        (("--environment", "dueling"), "async-linucb needs features of each arm and rewards, but dueling has"),
+        (("--folder", "/proc/nowhere"), "--folder /proc/nowhere: cannot make it"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_started(fedbandit, monkeypatch, arguments, sentence):
+    monkeypatch.setattr(local.subprocess, "Popen", None)
+    said = fedbandit("up", *arguments)
+    assert said.code == 2
+    assert sentence in said.err
+    assert said.err.count("\n") == 1

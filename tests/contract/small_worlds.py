@@ -1,0 +1,41 @@
+"""A small world for any registered algorithm, chosen by what the algorithm declares of itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fedbandit as fb
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.turns import Duels, Rewards, Turns
+
+CLIENTS, ARMS, DIMENSION = 3, 4, 5
+
+
+def algorithm_names() -> list[str]:
+    """The algorithms of the package, not those that tests make up."""
+    return [name for name in fb.algorithms if fb.algorithms[name].__module__.startswith("fedbandit.")]
+
+
+def deployable_names() -> list[str]:
+    """Those that a coordinator and sites can run, which is all but those that say otherwise."""
+    return [name for name in algorithm_names() if not fb.algorithms[name].only_simulated]
+
+
+def small_setting(name: str, rounds: int) -> Setting:
+    in_rounds = fb.algorithms[name].acts_in_rounds
+    return Setting(CLIENTS, ARMS, DIMENSION, rounds if in_rounds else rounds * CLIENTS)
+
+
+def small_turns(name: str, rounds: int, seed: int) -> Turns:
+    """So many rounds in which every client has a turn."""
+    algorithm = fb.algorithms[name]
+    rng = np.random.default_rng([seed, 1])
+    count = rounds * CLIENTS
+    shape = (count, DIMENSION) if algorithm.shares_context else (count, ARMS, DIMENSION)
+    features = rng.standard_normal(shape)
+    features /= np.linalg.norm(features, axis=-1, keepdims=True)
+    if algorithm.duels:
+        outcomes = Duels(rng.standard_normal((count, ARMS)), rng.random(count))
+    else:
+        outcomes = Rewards(rng.integers(0, 2, (count, ARMS)).astype(np.float64))
+    return Turns(np.tile(np.arange(CLIENTS), rounds), features, outcomes)

@@ -1,0 +1,94 @@
+"""Every algorithm runs on the nodes of a deployment: what they journal gives its state back, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fedbandit as fb
+from contract.small_worlds import algorithm_names, deployable_names, small_setting, small_turns
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.interfaces import MeetsDeadlines
+from fedbandit.core.messages import Download, Upload
+from fedbandit.engines.faulty import FAULTS, FaultyRun
+from fedbandit.engines.replay import replay
+from fedbandit.nodes.charter import Charter
+from fedbandit.nodes.durable_server import DurableServer
+from fedbandit.nodes.journal import MemoryJournal
+from fedbandit.nodes.schema import Schema
+from fedbandit.wire.state import encode_state
+
+ROUNDS = 12
+NO_LOST_DISKS = {name: weight for name, weight in FAULTS.items() if name not in ("restore", "lose_disk")}
+
+
+def deployed(name, seed, faults):
+    charter = Charter.named(name, small_setting(name, ROUNDS))
+    return FaultyRun(charter, small_turns(name, ROUNDS, seed), seed, faults=faults).run()
+
+
+def server_state(run):
+    return encode_state(run.coordinator.node.node.state)
+
+
+@pytest.mark.parametrize("name", deployable_names())
+def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(name):
+    run = deployed(name, seed=1, faults={})
+    assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
+
+
+@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_goes_wrong_the_nodes_come_to_rest_and_the_log_tells_the_whole_truth(name, seed):
+    run = deployed(name, seed, NO_LOST_DISKS)
+    assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
+    assert not run.history.refused
+    assert all(not site.node.life.outbox.frames for site in run.sites)
+
+
+@pytest.mark.parametrize("name", deployable_names())
+def test_nodes_that_are_opened_again_are_the_same(name):
+    run = deployed(name, seed=2, faults={})
+    before = server_state(run)
+    sites = [encode_state(site.node.life.node.state) for site in run.sites]
+    for host in run.hosts:
+        host.crash(np.random.default_rng(0))
+        host.boot()
+    assert server_state(run) == before
+    assert [encode_state(site.node.life.node.state) for site in run.sites] == sites
+
+
+@pytest.mark.parametrize("name", deployable_names())
+def test_a_snapshot_and_the_rest_of_the_log_are_the_whole_log(name):
+    run = deployed(name, seed=3, faults={})
+    records = [entry.data for entry in run.coordinator.disk.records()]
+    journal = MemoryJournal()
+    for number, record in enumerate(records):
+        journal.append(record)
+        if number == len(records) // 2:
+            DurableServer(run.charter, journal, epoch=1, now=0.0).save()
+    assert encode_state(DurableServer(run.charter, journal, epoch=1, now=0.0).node.state) == server_state(run)
+
+
+@pytest.mark.parametrize("name", deployable_names())
+def test_uploads_and_downloads_are_declared_with_their_shapes(name):
+    setting = small_setting(name, ROUNDS)
+    sides = fb.algorithm(name).build(setting)
+    for side, direction in ((sides.server, Upload), (sides.clients, Download)):
+        schema = Schema.of(side, direction, setting).require_shapes()
+        assert all(kind.split(".")[0] != "test" for kind in schema.known)
+
+
+@pytest.mark.parametrize("name", deployable_names())
+def test_deadlines_are_met_by_servers_that_wait_for_all(name):
+    side = fb.algorithm(name).build(small_setting(name, ROUNDS)).server
+    if isinstance(side, MeetsDeadlines):
+        state = side.start(3)
+        assert side.awaited(state).size == 0
+        assert not side.deadline(state)
+
+
+@pytest.mark.parametrize("name", sorted(set(algorithm_names()) - set(deployable_names())))
+def test_what_can_only_be_simulated_is_refused_in_words(name):
+    with pytest.raises(InvalidInput, match=f"{name} can be simulated but not deployed"):
+        Charter.named(name, small_setting(name, ROUNDS))

@@ -1,0 +1,42 @@
+"""Telemetry of federations that never were: of what a coordinator would have told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedbandit.nodes.verdict import Outcome, Verdict
+from fedbandit.service.telemetry import Telemetry
+from fedbandit.wire import encode
+from fedbandit.wire.frame import Frame, Kind, with_numbers
+from fedbandit.wire.report import Report
+from samples.messages import FullDownload
+
+ACCEPTED = Verdict(Outcome.ACCEPTED)
+MODEL = encode(FullDownload(sparse=np.zeros(4), version=1, matrix=np.eye(5), dense=np.ones(5)))
+
+
+def upload(client, sequence=1):
+    return Frame(Kind.UPLOAD, client, 1, sequence, b"statistics").to_bytes()
+
+
+def download(client, sequence=1):
+    return Frame(Kind.DOWNLOAD, client, 1, sequence, MODEL).to_bytes()
+
+
+def ask(client, sequence=1):
+    return with_numbers(Kind.ASK, client, 1, sequence, 1, 0, 0).to_bytes()
+
+
+def busy(name="clinics", clients=3, now=1000.0, seconds=60, names=()):
+    """A federation all of whose sites exchange something every second; all but the last report."""
+    told = Telemetry(name, "async-linucb", clients, now - seconds, names=names)
+    for second in range(1, seconds + 1):
+        at = now - seconds + second
+        for site in range(clients):
+            told.received(upload(site, second), ACCEPTED, at, sender=site, scalars=8)
+            told.sent(download(site, second), at)
+            told.received(ask(site, second), ACCEPTED, at, sender=site)
+            if site < clients - 1:
+                report = Report(2 * second, second, 0.5 * second, {"red": second, "<b>blue</b>": second})
+                told.report(report.to_frame(site, 1).to_bytes(), at, sender=site)
+    return told

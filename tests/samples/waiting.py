@@ -1,0 +1,18 @@
+"""Waiting for what other processes and threads do: until it is so, and not a moment longer."""
+
+from __future__ import annotations
+
+import time
+
+PATIENCE = 120.0
+
+
+def until(condition, what="it", patience=PATIENCE):
+    """Return what the condition gives as soon as that is true; fail if it never is."""
+    end = time.monotonic() + patience
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, f"waited {patience} s in vain for {what}"
+        time.sleep(0.01)

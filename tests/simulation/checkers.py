@@ -1,0 +1,117 @@
+"""What must hold after a faulty run, whatever went wrong. Each checker yields what it finds amiss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fedbandit.engines.fault_history import NO_VERSION
+from fedbandit.engines.faulty import FaultyRun
+from fedbandit.engines.replay import replay
+from fedbandit.wire import decode
+from fedbandit.wire.state import encode_state
+from simulation.tagged import times_counted
+
+
+def amiss(run: FaultyRun) -> list[str]:
+    """Return all that is amiss, in words."""
+    return [f"{checker.__name__}: {finding}" for checker in CHECKERS for finding in checker(run)]
+
+
+def each_reward_counts_once(run: FaultyRun) -> Iterator[str]:
+    """Every reward that a site said was safe is in the server's sums or in what its site has yet to send, once."""
+    rows = [site.node.life.node.state.rows for site in run.sites]
+    counted = times_counted(run.coordinator.node.node.state.gram + sum(row.new_gram[0] for row in rows))
+    expected = np.zeros_like(counted)
+    for told in run.history.decisions:
+        expected[told.turn] = min(1, counted[told.turn]) if told.may_be_lost else told.is_safe
+    for turn in np.flatnonzero(counted != expected):
+        yield f"turn {turn} is counted {counted[turn]:g} times, not {expected[turn]:g}"
+    gram, moment = 0.0, 0.0
+    for told in run.history.decisions:
+        arm = told.features[0, told.choice[0]]
+        gram = gram + counted[told.turn] * np.outer(arm, arm)
+        moment = moment + counted[told.turn] * told.reward * arm
+    if (run.coordinator.node.node.state.gram + sum(row.new_gram[0] for row in rows) != gram).any():
+        yield "sum x x^T is not what the decisions give"
+    if (run.coordinator.node.node.state.moment + sum(row.new_moment[0] for row in rows) != moment).any():
+        yield "sum x y is not what the decisions give"
+
+
+def no_acknowledged_upload_is_lost(run: FaultyRun) -> Iterator[str]:
+    """What is in an upload that was acknowledged is in the server's sums."""
+    counted = times_counted(run.coordinator.node.node.state.gram)
+    for (site, epoch, number), bodies in run.history.uploads.items():
+        if any(promise[:2] == (site, epoch) and promise[2] >= number for promise in run.history.promised):
+            for body in bodies:
+                message = decode(body)
+                turns = np.flatnonzero(times_counted(message.gram[0])) if hasattr(message, "gram") else ()
+                for turn in turns:
+                    if counted[turn] != 1:
+                        yield f"upload {number} of site {site} was acknowledged; turn {turn} counts {counted[turn]:g}"
+
+
+def no_number_is_used_twice(run: FaultyRun) -> Iterator[str]:
+    """Nothing is ever sent under the number of something else."""
+    for name, sent in (("upload", run.history.uploads), ("download", run.history.downloads)):
+        for number, bodies in sent.items():
+            if len(bodies) > 1:
+                yield f"{len(bodies)} {name}s were sent under the number {number}"
+    yield from (f"the name {name} was given to two decisions" for name in run.history.repeated_names)
+
+
+def no_repeated_reward_is_new(run: FaultyRun) -> Iterator[str]:
+    """A site that has said that a reward is safe does not take it for a new one later."""
+    yield from (f"the reward of {name} was taken in again" for name in run.history.counted_again)
+
+
+def every_site_ends_with_the_last_version(run: FaultyRun) -> Iterator[str]:
+    """After healing a site has what the coordinator sent it last, and nothing is left to be sent."""
+    latest = run.coordinator.node.postbox.latest
+    for number, site in enumerate(run.sites):
+        life = site.node.life
+        envelope = latest[number][-1] if number in latest else None
+        wanted = (0, 0) if envelope is None else (envelope.epoch, int(envelope.sequence))
+        if life.version != wanted:
+            yield f"site {number} has download {life.version}, not {wanted}"
+        if life.outbox.frames:
+            yield f"site {number} still has {len(life.outbox.frames)} uploads"
+        if life.node.state.slot_of[0] >= 0:  # the download waits to be taken in at the next turn
+            kept = life.node.state.shared.gram[life.node.state.slot_of[0]]
+            if envelope is not None and hasattr(envelope.message, "gram") and (kept != envelope.message.gram).any():
+                yield f"site {number} holds another snapshot than its last"
+
+
+def versions_only_rise(run: FaultyRun) -> Iterator[str]:
+    """No site takes in an older download after a newer one."""
+    for number, versions in run.history.versions.items():
+        last = NO_VERSION
+        for version in versions:
+            if version != NO_VERSION and version <= last:
+                yield f"site {number} went from {last} to {version}"
+            last = version
+
+
+def the_log_gives_the_same_state(run: FaultyRun) -> Iterator[str]:
+    """The coordinator's log, replayed in the in-process engine, gives the server's state bit for bit."""
+    again = replay(run.charter, run.coordinator.disk.records())
+    if encode_state(again.state) != encode_state(run.coordinator.node.node.state):
+        yield "the state differs"
+
+
+def honest_uploads_are_not_refused(run: FaultyRun) -> Iterator[str]:
+    """Nothing is refused but what comes from a life that was lost."""
+    yield from (reason for reason in run.history.refused if "life that was lost" not in reason)
+
+
+CHECKERS = (
+    each_reward_counts_once,
+    no_acknowledged_upload_is_lost,
+    no_number_is_used_twice,
+    no_repeated_reward_is_new,
+    every_site_ends_with_the_last_version,
+    versions_only_rise,
+    the_log_gives_the_same_state,
+    honest_uploads_are_not_refused,
+)

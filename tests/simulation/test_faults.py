@@ -1,0 +1,51 @@
+"""Faults cost time and never data: seeded schedules of everything that can go wrong, and bugs that they must find."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulation.checkers import amiss
+from simulation.federations import faulty_run
+from simulation.planted import PLANTED
+from simulation.table import first_finding
+
+GROUP = 25
+
+
+def check(first: int) -> None:
+    found = {seed: findings for seed in range(first, first + GROUP) if (findings := amiss(faulty_run(seed)))}
+    assert not found
+
+
+@pytest.mark.parametrize("first", range(0, 50, GROUP))
+def test_nothing_is_lost_and_nothing_counts_twice(first):
+    check(first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(50, 2000, GROUP))
+def test_nothing_is_lost_and_nothing_counts_twice_in_many_more_schedules(first):
+    check(first)
+
+
+def bugs():
+    for planted in PLANTED:
+        yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
+
+
+@pytest.mark.parametrize("planted", list(bugs()))
+def test_a_planted_bug_is_caught(planted):
+    assert first_finding(planted) is not None
+
+
+def test_one_integer_replays_everything():
+    first, again = faulty_run(11), faulty_run(11)
+    assert first.history.steps == again.history.steps
+    assert first.history.uploads == again.history.uploads
+    assert first.history.downloads == again.history.downloads
+
+
+def test_every_kind_of_fault_happens():
+    steps = {step for seed in range(12) for step in faulty_run(seed).history.steps}
+    first = faulty_run(0)
+    assert steps >= set(first.faults)
