@@ -16,6 +16,7 @@ import numpy as np
 
 import fedbandit as fb
 from fedbandit.core.turns import Rewards, Turns
+from fedbandit.kernels.neural.grams import REFRESH
 
 CASES: tuple[tuple[str, dict[str, Any], float], ...] = (
     ("initialisation=normal, m=20, full (p0 = 1301)", {"width": 20, "initialisation": "normal"}, 12),
@@ -23,7 +24,7 @@ CASES: tuple[tuple[str, dict[str, Any], float], ...] = (
     ("the paper's network, m=50, full (p0 = 6350)", {"width": 50}, 40),
 )
 SHARED = {"ridge": 10, "nu_pooled": 0.1, "nu_local": 0.01}
-WARM_UP = 520  # rounds: long enough that everything has been compiled
+WARM_UP = 2 * REFRESH + 16  # rounds: long enough that everything has been compiled
 
 
 @dataclass(frozen=True)

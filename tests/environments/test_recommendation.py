@@ -78,6 +78,18 @@ def test_in_rounds_all_users_act_until_the_first_has_nothing_left(folder):
     np.testing.assert_array_equal(next(place.turns(24, 0, 24)).client, np.tile(np.arange(6), 4))
 
 
+def test_shuffled_events_let_the_active_come_in_proportion_and_uniform_ones_leave_them_for_the_end(folder):
+    last = {}
+    for arrivals in ("shuffled", "uniform"):
+        place = world(folder, arrivals=arrivals)
+        busiest = place.data().per_user().argmax()
+        turns = [next(place.turns(39, seed, 39)).client for seed in range(200)]
+        assert all(np.array_equal(np.bincount(each), place.data().per_user()) for each in turns)
+        last[arrivals] = np.mean([each[-1] == busiest for each in turns])
+    share = place.data().per_user().max() / 39
+    assert abs(last["shuffled"] - share) < 0.1 < last["uniform"] - share
+
+
 def test_a_random_policy_is_right_one_time_in_as_many_as_there_are_arms(folder):
     place = world(folder)
     rewards = [fb.run("random", place, seed=seed).reward[-1] for seed in range(50)]

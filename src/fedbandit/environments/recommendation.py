@@ -51,7 +51,9 @@ class Recommendation(
     scale: str = parameter("none", "how the features are scaled after the SVD (U S)", choices=SCALES)
     constant: bool = parameter(False, "one more feature, which is always 1")
     arrivals: str = parameter(
-        "uniform", "whose turn it is: anyone who has events left, or all in rounds", choices=("uniform", "round-robin")
+        "uniform",
+        "whose turn it is: anyone who has events left, users in proportion to their events, or all in rounds",
+        choices=("uniform", "shuffled", "round-robin"),
     )
     path: str = parameter("", "where the data set is; default: FEDBANDIT_DATA, then the cache folder")
 
@@ -59,7 +61,7 @@ class Recommendation(
         """Return the sizes of the world; its length is the number of events that can be shown."""
         data = self.data()
         per_user = data.per_user()
-        length = len(data.user) if self.arrivals == "uniform" else per_user.size * int(per_user.min())
+        length = per_user.size * int(per_user.min()) if self.arrivals == "round-robin" else len(data.user)
         return Setting(per_user.size, self.arms, self.dimension + self.constant, horizon=length)
 
     def fingerprint(self) -> str:
@@ -106,6 +108,8 @@ class Recommendation(
         """Return the events in the order in which they are shown."""
         rng = stream(seed, "events")
         shuffled = rng.permutation(len(data.user))
+        if self.arrivals == "shuffled":
+            return shuffled
         mixed = shuffled[np.argsort(data.user[shuffled], kind="stable")]  # by user, each one's in random order
         counts = data.per_user()
         if self.arrivals == "uniform":

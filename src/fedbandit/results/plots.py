@@ -18,6 +18,7 @@ from fedbandit.results.record import Record
 from fedbandit.results.result import Result
 
 COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
+CROWD = 6  # more curves than this have their legend beside the figure
 MARKERS = "osD^vPX*<>"
 AXES = {
     "messages": "messages",
@@ -34,6 +35,7 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.8,
     "legend.frameon": False,
@@ -60,7 +62,10 @@ def draw(
             _against(axes, figure, table)
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
         axes.set_ylabel(_y_label(figure))
-        if axes.get_legend_handles_labels()[1]:
+        names = len(axes.get_legend_handles_labels()[1])
+        if names > CROWD:
+            axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside, where it hides nothing
+        elif names:
             axes.legend(fontsize=8)
         return write(canvas, folder / figure.file_name)
 
@@ -151,13 +156,17 @@ def _over_time(axes: Any, figure: OverTime, experiment: Experiment, records: Map
     for series, point, cell in experiment.cells():
         if series.label in _shown(figure, [series.label]) and (not figure.labels or point.label in figure.labels):
             groups.setdefault((series.label, point.label), []).append(records[cell.key()])
+    is_one_label = len({point_label for _, point_label in groups}) == 1 and len(groups) > 1
     for place, ((series_label, point_label), group) in enumerate(groups.items()):
         share = group[0].curves["turn"] if figure.rate else group[0].clients if figure.per_client else 1
         curves = np.array([record.curves[figure.y] for record in group]) / share
         turns = group[0].curves["turn"] / (group[0].clients if figure.by_round else 1)
+        first = len(turns) // 50 if figure.rate else 0  # a rate of a few turns is noise, and would set the axis
+        turns, curves = turns[first:], curves[:, first:]
         mean, spread = curves.mean(axis=0), figure.band * _spread(curves, figure.spread)
         colour = COLOURS[place % len(COLOURS)]
-        axes.plot(turns, mean, color=colour, label=f"{series_label} {point_label}".strip())
+        label = series_label if is_one_label else f"{series_label} {point_label}".strip()
+        axes.plot(turns, mean, color=colour, label=label)
         axes.fill_between(turns, mean - spread, mean + spread, color=colour, alpha=0.18, lw=0)
     axes.set_xlabel("rounds" if figure.by_round else "turns")
 

@@ -85,13 +85,13 @@ class Learner:
         at = own.turns[who]
         self._make_room(own, int(at.max()))
         at = np.where(at < self.train_until, at, np.iinfo(np.int32).max)  # what is never trained on is not remembered
-        own.past, matrix, *rest = observing(
-            own.past, rows_of(own.matrix, who, clients), *more,
-            cast(seen.features), seen.choice, cast(seen.feedback), who, at, own.used[who],
-        )  # fmt: skip
+        chosen = seen.features[np.arange(len(who)), seen.choice]
+        observed = cast(np.column_stack([chosen, seen.feedback]))
+        places = np.stack([who, at, own.used[who]])
+        own.past, matrix, *rest = observing(own.past, rows_of(own.matrix, who, clients), *more, observed, places)
         own.matrix = put_rows(own.matrix, who, matrix, clients)
         own.turns[who] += 1
-        own.load[who] += self.loads(seen.features[np.arange(len(who)), seen.choice])
+        own.load[who] += self.loads(chosen)
         own.used[who] += 1
         self._refresh(own)
         return rest
@@ -119,8 +119,8 @@ class Learner:
             begin = self.rounds.device.put(self.initial)[None]
         begin = thetas if begin is None else begin
         history = [rows_of(each, who, clients) for each in own.past[:2]]
-        loads = self.rounds.device.cast(own.load[who])
-        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, begin, *history, counts, loads), clients)
+        sizes = self.rounds.device.cast([counts, own.load[who]])
+        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, begin, *history, sizes), clients)
 
     def checked(self, choice: Any, own: Own, who: Ints) -> Ints:
         """Return the arms of clients, or say that there are none to choose by."""

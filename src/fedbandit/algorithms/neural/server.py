@@ -67,11 +67,17 @@ class TogetherServer:
     def _broadcast(self, state: ServerState) -> Download:
         grams, moments, thetas, ratios, inverses = _in_order(state.shares)
         state.shares = []
-        state.whole = self.exchange.grams.merge(state.whole, grams)
-        state.moment = self.rounds.add_up(state.moment, moments)
         state.version += 1
-        average = self.rounds.average_thetas if self.exchange.all_inverses else self.rounds.average
-        weights, sent = average(thetas, inverses)
+        averages = not self.exchange.all_inverses
+        gathered: list[Any] = []
+
+        def adding(*sums: Any) -> Any:  # everything that the round adds up, in one call
+            added, *others = self.rounds.gather(state.moment, moments, thetas, inverses, sums, averages=averages)
+            gathered.extend(others)
+            return added
+
+        state.whole = self.exchange.grams.merge(state.whole, grams, adding)
+        state.moment, weights, sent = gathered
         message: Download = self.exchange.consensus(
             state.whole, state.moment, weights, plain(ratios).min(), sent, state.version
         )

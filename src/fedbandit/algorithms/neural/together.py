@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -89,18 +89,20 @@ class TogetherClients(TurnByTurn):
     def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return the arm of each client (lines 4 to 7)."""
         with self.rounds.active():
-            self._settle(state)
+            self._absorb(state)
             cast, clients = self.rounds.device.cast, len(state.alpha)
             alpha = self.weight.at(state.own.turns[who] + 1, state.alpha[who])
-            choice = self.rounds.choose_together(
+            choice, pooled = self.rounds.choose_together(
                 cast(features),
                 rows_of(state.pooled, who, clients),
                 rows_of(state.learnt.pooled_moment, who, clients),
                 rows_of(self._predicting(state), who, clients),
                 rows_of(state.sent, who, clients),
-                cast(state.heard[who]),
-                cast(alpha),
+                cast(np.column_stack([state.heard[who], alpha])),
+                state.synced.rows,
             )
+            if pooled is not None:
+                self._caught_up(state, pooled)
             return self.learner.checked(choice, state.own, who)
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
@@ -135,7 +137,17 @@ class TogetherClients(TurnByTurn):
         return ()
 
     def _settle(self, state: CohortState) -> None:
-        """Bring V-bar up to date with the clients' own latest observations."""
+        """Bring V-bar up to date: with what was downloaded and with the clients' own latest observations."""
+        if state.synced.rows is not None:
+            self._caught_up(state, self.rounds.catch_up(state.synced.matrix, state.synced.rows))
+        self._absorb(state)
+
+    def _caught_up(self, state: CohortState, pooled: Any) -> None:
+        """Keep the pooled matrix in which what was downloaded last is taken in."""
+        state.synced = replace(state.synced, matrix=pooled, rows=None)
+        state.pooled = pooled
+
+    def _absorb(self, state: CohortState) -> None:
         if state.pending is not None:
             pooled = one_each(state.pooled, len(state.alpha))
             state.pooled, state.pending = self.rounds.absorb(pooled, state.pending), None
@@ -178,11 +190,17 @@ class TogetherClients(TurnByTurn):
     def _take_in(self, state: CohortState, to: Ints, message: Any) -> None:
         clients, grams = len(state.alpha), self.exchange.grams
         news = self.exchange.read(message)
+        busy = to[state.new.used[to] > 0]
+        for_all = is_everyone(to, clients) and not busy.size
+        if state.synced.rows is not None:
+            self._settle(state)
         state.synced = grams.synced(state.synced, news.gram, news.rows, news.version)
+        if state.synced.rows is not None and not for_all:
+            matrix = self.rounds.catch_up(state.synced.matrix, state.synced.rows)
+            state.synced = replace(state.synced, matrix=matrix, rows=None)
         state.pooled = share_row(state.pooled, to, state.synced.matrix, clients)
         moment = share_row(state.learnt.pooled_moment, to, news.moment, clients)
-        busy = to[state.new.used[to] > 0]
-        if busy.size or not is_everyone(to, clients):
+        if not for_all:
             moment = one_each(moment, clients).at[busy].add(one_each(state.learnt.moment, clients)[busy])
             state.pooled = one_each(state.pooled, clients)
             for client in busy:  # what was observed after the upload is not in the download

@@ -5,6 +5,7 @@ Where all clients have the same row, an array has that one row, and a first axis
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,7 +21,12 @@ def is_everyone(who: Ints, clients: int) -> bool:
     >>> is_everyone(np.array([0, 1]), 2), is_everyone(np.array([1, 0]), 2)
     (True, False)
     """
-    return len(who) == clients and bool((who == np.arange(clients)).all())
+    return len(who) == clients and bool((who == _numbers(clients)).all())
+
+
+@lru_cache(maxsize=64)
+def _numbers(clients: int) -> Ints:
+    return np.arange(clients)
 
 
 def rows_of(array: Any, who: Ints, clients: int) -> Any:

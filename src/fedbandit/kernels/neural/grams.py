@@ -7,6 +7,7 @@ that missed a version, or has its download from a network (where only W_sync tra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,10 +15,12 @@ import jax
 import jax.numpy as jnp
 
 from fedbandit.core.arrays import Ints
+from fedbandit.kernels.neural.device import Device
 from fedbandit.kernels.neural.matrices import Full
 from fedbandit.kernels.neural.sums import Sums, doubly, total
 from fedbandit.kernels.neural.tangent_features import Array
 
+Adding = Callable[..., Any]
 REFRESH = 512  # after so many rank-one updates an inverse is computed afresh
 LATEST = 64  # rows that the server keeps beside its sum
 
@@ -45,18 +48,18 @@ class Whole(NamedTuple):
 class Synced:
     """The pooled matrix of the latest version that a cohort took in, alike for all its clients."""
 
-    matrix: Array  # (1, ...)
+    matrix: Array  # (1, ...) without `rows`
     version: int
     updates: int
+    rows: Array | None = None  # which it lacks: the next choice takes them in, and saves a call
 
 
 class DiagonalGrams:
     """Diagonals alone: sums of squares, which need nothing beside them."""
 
-    def __init__(self, matrices: Any, dtype: Any) -> None:
+    def __init__(self, matrices: Any, device: Device) -> None:
         """Take the matrices whose sums these are."""
-        self.size, self.dtype = matrices.size, dtype
-        self._merge = jax.jit(lambda whole, parts: whole + jnp.concatenate(parts).sum(axis=0, keepdims=True))
+        self.size, self.dtype = matrices.size, device.dtype
 
     def nothing(self) -> Whole:
         """Return the server's sums over nothing."""
@@ -71,9 +74,13 @@ class DiagonalGrams:
         new.used[who] = 0
         return Gram(diagonal)
 
-    def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
+    def merge(self, whole: Whole, parts: list[Gram], adding: Adding) -> Whole:
         """Return the server's sums with what was uploaded, in the order of clients."""
-        return Whole(Gram(self._merge(whole.gram.diagonal, [part.diagonal for part in parts])))
+        return Whole(Gram(adding(whole.gram.diagonal, [part.diagonal for part in parts])))
+
+    def added(self, diagonal: Array, diagonals: list[Array]) -> Array:
+        """Return the sum of diagonals."""
+        return diagonal + jnp.concatenate(diagonals).sum(axis=0, keepdims=True)
 
     def synced(self, before: Synced, gram: Gram, news: None, version: int) -> Synced:  # noqa: ARG002
         """Return the pooled matrix that follows from the server's sums."""
@@ -87,12 +94,10 @@ class DiagonalGrams:
 class FullGrams:
     """Whole matrices: sums, and the rows that were added last."""
 
-    def __init__(self, matrices: Full, dtype: Any) -> None:
+    def __init__(self, matrices: Full, device: Device) -> None:
         """Take the matrices whose sums these are."""
-        self.size, self.dtype = matrices.size, dtype
-        self._absorb = jax.jit(lambda inverse, rows: matrices.absorb_rows(inverse[0], rows)[None])
-        self._inverted = jax.jit(lambda gram: matrices.invert(gram[0])[None].astype(dtype))
-        self._merge = jax.jit(self._merged)
+        self.size, self.dtype = matrices.size, device.dtype
+        self._inverted = device.compiled(lambda gram: matrices.invert(gram[0])[None].astype(device.dtype))
 
     def nothing(self) -> Whole:
         """Return the server's sums over nothing."""
@@ -107,8 +112,8 @@ class FullGrams:
         """Return what clients upload; it is theirs no more."""
         return Gram(diagonal, *new.taken(who, self.size, self.dtype))
 
-    def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
-        """Return the server's sums with what was uploaded, in the order of clients."""
+    def merge(self, whole: Whole, parts: list[Gram], adding: Adding) -> Whole:
+        """Return the server's sums with what was uploaded, in the order of clients; `adding` is `added`, compiled."""
         (diagonal, base, rows), used = whole.gram, whole.used
         bases = [part.base for part in parts if part.base is not None]
         with doubly():
@@ -117,7 +122,7 @@ class FullGrams:
         arriving = sum(part.rows.shape[0] * part.rows.shape[1] for part in parts if part.rows is not None)
         if used + arriving > LATEST:
             base, rows, used = total(base, rows), jnp.zeros_like(rows), 0
-        diagonal, more_rows, news = self._merge(
+        diagonal, more_rows, news = adding(
             diagonal, rows, used, [part.diagonal for part in parts], [part.rows for part in parts]
         )
         if arriving > LATEST:
@@ -132,7 +137,7 @@ class FullGrams:
             return before
         if news is None or version != before.version + 1 or before.updates + len(news) > REFRESH:
             return Synced(self._invert(total(gram.base, gram.rows)), version, 0)
-        return Synced(self._absorb(before.matrix, news), version, before.updates + len(news))
+        return Synced(before.matrix, version, before.updates + len(news), news)
 
     def own(self, gram: Gram, new: Sums, diagonal: Array, client: int) -> Array:  # noqa: ARG002
         """Return the pooled matrix of a client that has observed more since its upload."""
@@ -146,9 +151,10 @@ class FullGrams:
         with doubly():
             return self._inverted(gram)
 
-    def _merged(
+    def added(
         self, diagonal: Array, rows: Array, used: Array, diagonals: list[Array], new_rows: list[Array]
     ) -> tuple[Array, Array, Array]:
+        """Return the sum of diagonals, the latest rows with the new ones among them, and the new ones."""
         news = jnp.concatenate([each.reshape(-1, self.size) for each in new_rows])
         if len(news) <= LATEST:
             rows = jax.lax.dynamic_update_slice(rows, news[None], (0, used, 0))

@@ -20,6 +20,8 @@ import jax.numpy as jnp
 from fedbandit.kernels.network import Network
 from fedbandit.kernels.neural.tangent_features import Array
 
+FEW = 8  # rows that are taken in without a loop, which would cost a GPU more than they do
+
 
 class Full:
     """Whole matrices, as their inverses."""
@@ -60,7 +62,7 @@ class Full:
             less = jnp.where(after > place, rows @ now, 0)
             return (towards - less[:, None] * now[None, :]).at[place].set(now)
 
-        towards = jax.lax.fori_loop(0, len(rows), add, towards)
+        towards = jax.lax.fori_loop(0, len(rows), add, towards, unroll=len(rows) <= FEW)
         return inverse - towards.T @ towards
 
     def invert(self, gram: Array) -> Array:

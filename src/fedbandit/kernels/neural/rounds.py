@@ -1,4 +1,7 @@
-"""What a whole round of the neural family computes, compiled once for all clients that act in it."""
+"""What a whole round of the neural family computes, compiled once for all clients that act in it.
+
+A GPU waits longer for its arguments than for its results: what comes from the host travels in few arrays.
+"""
 
 from __future__ import annotations
 
@@ -69,22 +72,22 @@ class Rounds:
         kind: Any = Diagonal if plan.diagonal else Full
         self.matrices = kind(self.network, plan.ridge)
         sums: Any = DiagonalGrams if plan.diagonal else FullGrams
-        self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device.dtype)
+        self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device)
         self.rescale = _unit_range if plan.diagonal else _as_it_is
         self.scale = 1.0 / math.sqrt(plan.width) if plan.scale_features else 1.0
         self.copies = self.network.copies
-        self.choose_together = jax.jit(self._choose_together)
-        self.choose_alone = jax.jit(self._choose_alone)
-        self.observe = jax.jit(self._observe, donate_argnums=0)
-        self.observe_together = jax.jit(self._observe_together, donate_argnums=0)
-        self.train = jax.jit(self._train)
-        self.ratios = jax.jit(self._ratios)
-        self.absorb = jax.jit(self.matrices.absorb)
-        self.inverse = jax.jit(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
-        self._refreshed = jax.jit(self._refresh, donate_argnums=(0, 1))
-        self.average = jax.jit(lambda thetas, inverses: (_mean(thetas), _mean(inverses)[None]))
-        self.average_thetas = jax.jit(lambda thetas, inverses: (_mean(thetas), inverses[None]))
-        self.add_up = jax.jit(lambda whole, parts: whole + parts.sum(axis=0, keepdims=True))
+        compiled = self.device.compiled
+        self.choose_together = compiled(self._choose_together)
+        self.choose_alone = compiled(self._choose_alone)
+        self.observe = compiled(self._observe, donate_argnums=0)
+        self.observe_together = compiled(self._observe_together, donate_argnums=0)
+        self.train = compiled(self._train)
+        self.ratios = compiled(self._ratios)
+        self.absorb = compiled(self.matrices.absorb)
+        self.inverse = compiled(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
+        self._refreshed = compiled(self._refresh, donate_argnums=(0, 1))
+        self.gather = compiled(self._gather, static_argnames="averages")
+        self.catch_up = compiled(lambda pooled, rows: self.matrices.absorb_rows(pooled[0], rows)[None])
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which arrays are made and functions called."""
@@ -101,21 +104,24 @@ class Rounds:
         moment: Array,  # B_sync + B_new,i
         thetas: Array,
         sent: Array,  # (n or 1, number, ...): the inverses that were broadcast, or their average
-        heard: Array,  # (n,) whether anything was communicated yet
-        alpha: Array,  # (n,)
-    ) -> Array:
-        """Return argmax (1 - alpha) UCB^a + alpha UCB^b (algorithm 1, lines 4 to 7)."""
+        standing: Array,  # (n, 2): whether anything was communicated yet, and alpha
+        arrived: Array | None,  # rows that V-bar lacks, where all clients share one
+    ) -> tuple[Array, Array | None]:
+        """Return argmax (1 - alpha) UCB^a + alpha UCB^b (algorithm 1, lines 4 to 7), and V-bar with what arrived."""
+        if arrived is not None:
+            pooled = self.matrices.absorb_rows(pooled[0], arrived)[None]
         seen = self.features(arms)
         towards = self.matrices.towards(pooled, seen)
         bonus = jnp.sqrt(jnp.maximum((towards * seen).sum(axis=-1), 0))
         pooled_bound = self.rescale((towards * moment[:, None, :]).sum(axis=-1)) + self._spread(
             self.plan.nu_pooled, bonus
         )
-        local_bound = heard[:, None] * predict(self.network, thetas, arms) + self._spread(
+        heard, weight = standing[:, :1], standing[:, 1:]
+        local_bound = heard * predict(self.network, thetas, arms) + self._spread(
             self.plan.nu_local, self._lengths(sent, seen)
         )
-        weight = alpha[:, None]
-        return first_best((1 - weight) * pooled_bound + weight * local_bound)
+        choice = first_best((1 - weight) * pooled_bound + weight * local_bound)
+        return choice, None if arrived is None else pooled
 
     def _choose_alone(self, arms: Array, matrix: Array, thetas: Array, heard: Array, towards_bound: Array) -> Array:
         """Return argmax f + nu sigma z; z is 1 for the upper bound, a normal for a Thompson sample (n, K)."""
@@ -134,18 +140,20 @@ class Rounds:
             return jnp.sqrt(jnp.maximum(self.matrices.lengths(inverse, rows), 0))
 
         def of_client(inverses: Array, rows: Array) -> Array:
+            if len(inverses) == 1:
+                return of_one(inverses[0], rows)
             return jax.lax.map(lambda inverse: of_one(inverse, rows), inverses).mean(axis=0)
 
         return of_client(sent[0], seen) if len(sent) == 1 else jax.vmap(of_client)(sent, seen)
 
-    def _observe(
-        self, past: Past, matrix: Array, arms: Array, choice: Array, rewards: Array, who: Array, at: Array, slot: Array
-    ) -> tuple[Past, Array, Array]:
+    def _observe(self, past: Past, matrix: Array, observed: Array, places: Array) -> tuple[Past, Array, Array]:
         """Return the history with what was seen, V_local with it, and the chosen features (lines 9 and 10).
 
-        An observation whose place `at` lies beyond the history's end is not remembered.
+        Each row of `observed` is the chosen context and the reward; `places` are the client, the place in its history
+        and that among its latest features. What lies beyond the history's end is not remembered.
         """
-        chosen = jnp.take_along_axis(arms, choice[:, None, None], axis=1)[:, 0]
+        chosen, rewards = observed[:, :-1], observed[:, -1]
+        who, at, slot = places
         seen = self.features(chosen)
         columns = past.rewards.shape[2]
         past = Past(
@@ -156,11 +164,11 @@ class Rounds:
         return past, self.matrices.absorb(matrix, seen), seen
 
     def _observe_together(
-        self, past: Past, matrix: Array, new: Learnt, synced: Array, *seen_now: Array
+        self, past: Past, matrix: Array, new: Learnt, synced: Array, observed: Array, places: Array
     ) -> tuple[Past, Array, Learnt, Array, Array, Array]:
         """Observe; return besides what is new since the last upload, and how much the determinant grew (line 11)."""
-        past, matrix, seen = self._observe(past, matrix, *seen_now)
-        more = seen_now[2][:, None] * seen
+        past, matrix, seen = self._observe(past, matrix, observed, places)
+        more = observed[:, -1:] * seen
         new = Learnt(new.pooled_moment + more, new.moment + more, new.diagonal + squares(self.copies, seen))
         grown = growth(self.copies, self.plan.ridge, synced, new.diagonal)
         return past, matrix, new, grown, seen, seen[:, None, :]
@@ -179,20 +187,29 @@ class Rounds:
         sums, inverses = jax.lax.map(of_one, (rows,) if base is None else (base, rows))
         return sums, jnp.zeros_like(rows), inverses
 
-    def _train(
-        self, thetas: Array, begin: Array, contexts: Array, rewards: Array, counts: Array, loads: Array
-    ) -> Array:
-        """Return each client's theta after training on what it has seen, from where it begins (line 14)."""
+    def _train(self, thetas: Array, begin: Array, contexts: Array, rewards: Array, sizes: Array) -> Array:
+        """Return each client's theta after training on what it has seen, from where it begins (line 14).
+
+        `sizes` are the number of observations and their load.
+        """
+        counts, loads = sizes
         pull = REGULARISERS[self.plan.regulariser]
 
         def of_one(theta: Array, columns: Array, paid: Array, count: Array, load: Array) -> Array:
-            steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count.astype(theta.dtype), load)
-            return descend(self.network, steps, self.plan.train_steps, theta, columns, paid, count)
+            steps = pull(self.network, self.plan.ridge, self.plan.train_rate, count, load)
+            return descend(self.network, steps, self.plan.train_steps, theta, columns, paid, count.astype(int))
 
         trained: Array = self.device.over_clients(of_one)(
             jnp.broadcast_to(begin, thetas.shape), contexts, rewards, counts, loads
         )
         return jnp.where((counts > 0)[:, None], trained, thetas)
+
+    def _gather(
+        self, moment: Array, moments: Array, thetas: Array, inverses: Array, grams: tuple[Any, ...], *, averages: bool
+    ) -> tuple[tuple[Any, ...], Array, Array, Array]:
+        """Return W_sync (algorithm 2), B_sync, the average network, and the average of the inverses or all of them."""
+        total = moment + moments.sum(axis=0, keepdims=True)
+        return self.grams.added(*grams), total, _mean(thetas), (_mean(inverses) if averages else inverses)[None]
 
     def _ratios(self, matrix: Array, arms: Array) -> Array:
         """Return the smallest over the largest uncertainty among each client's latest arms (section 3.3)."""
