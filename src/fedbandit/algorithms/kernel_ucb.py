@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Never
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class KernelClients(TurnByTurn):
             kernel.observe(state.rows, client, arm, reward, self.algorithm.length, self.algorithm.ridge)
         return ()
 
-    def receive(self, state: CohortState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def receive(self, state: CohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Take in nothing: nobody sends anything."""
         return ()
 

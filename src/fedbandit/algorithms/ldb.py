@@ -17,10 +17,11 @@ from typing import Never
 import numpy as np
 
 from fedbandit.algorithms.dueling import ArmRule, Beliefs, DuelingAlgorithm, DuelingClients
+from fedbandit.algorithms.random_choice import SilentServer
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Federation, Outgoing
-from fedbandit.core.messages import Download, Upload
+from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.dueling import winner_minus_loser
 from fedbandit.kernels.kept_data import Kept, nothing_kept
@@ -55,17 +56,6 @@ class LonelyClients(DuelingClients):
 
     def receive(self, state: CohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Ignore everything: nobody is expected to write."""
-        return ()
-
-
-class SilentServer:
-    """A server that is never written to."""
-
-    def start(self, clients: int) -> None:
-        """Return no state."""
-
-    def receive(self, state: None, senders: Ints, message: Never) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
-        """Answer nothing."""
         return ()
 
 

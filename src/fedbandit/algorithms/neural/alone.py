@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Never
 
 import numpy as np
 
@@ -59,6 +59,6 @@ class AloneClients(TurnByTurn):
             self.learner.train(state, who)
         return ()
 
-    def receive(self, state: Own, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def receive(self, state: Own, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Take in nothing: nobody sends anything."""
         return ()
