@@ -1,4 +1,7 @@
-"""The neural family on one core of a processor: whole runs of the paper's experiments, and memory."""
+"""The neural family on one core of a processor: whole runs of the paper's experiments, and memory.
+
+Runs take minutes and one thread: their seconds are the processor's, which other work on the machine does not count in.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ import time
 import fedbandit as fb
 from benchmarks.neural_gpu import shuttle
 world = fb.environment("cosine", clients={clients}) if {cosine} else shuttle({clients})
-began = time.perf_counter()
+began = time.process_time()
 fb.run("fn-ucb-less", world, turns={rounds} * {clients}, **{parameters})
-print(time.perf_counter() - began)
+print(time.process_time() - began)
 """
 
 

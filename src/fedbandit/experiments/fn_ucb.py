@@ -4,11 +4,15 @@ Every experiment runs in three settings: `paper`, the algorithm as it is publish
 weights, features and regulariser of the authors' code (but with theta_0 frozen and networks averaged, which that code
 does not do); and `synchronised`, which besides trains on from the latest average, in 30 steps for each client. That is
 the part of the authors' shared network that can be had without sharing data: there all clients train one network, each
-30 steps a round. Published numbers are the authors' result files, 3 seeds, mean and standard error at t = 5000.
+30 steps a round. On the synthetic worlds a fourth, `equal steps`, gives everybody 150 steps, lone clients too: what is
+left of the difference is due to the other clients.
+
+Published numbers are the authors' result files, 3 seeds, mean and standard error at t = 5000.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fedbandit.experiments.claims import Monotone, Ordered
@@ -17,9 +21,14 @@ from fedbandit.experiments.figures import Against, OverTime
 
 ROUNDS = 5000
 PRACTICAL: dict[str, Any] = {"initialisation": "normal", "scale_features": False, "regulariser": "decay"}
-LONE: dict[str, dict[str, Any]] = {"paper": {}, "practical": PRACTICAL}  # a lone client has nobody to synchronise with
+STEPS, MANY_STEPS = 30, 150
+LONE: dict[str, dict[str, Any]] = {  # a lone client has nobody to synchronise with
+    "paper": {},
+    "practical": PRACTICAL,
+    "equal steps": {**PRACTICAL, "train_steps": MANY_STEPS},
+}
 SETTINGS = {"paper": "paper", "practical": "practical", "synchronised": "practical"}  # and the lone clients of each
-STEPS = 30
+SYNTHETIC = {**SETTINGS, "equal steps": "equal steps"}
 WIDTHS = (1, 0.1, 0.01)
 QUICK = Quick(seeds=1, rounds=150)
 
@@ -30,8 +39,9 @@ def parameters_of(setting: str, clients: int) -> dict[str, Any]:
     >>> parameters_of("paper", clients=2), parameters_of("synchronised", clients=2)["train_steps"]
     ({}, 60)
     """
-    if setting == "synchronised":
-        return {**PRACTICAL, "train_from": "average", "train_steps": STEPS * clients}
+    if setting in {"synchronised", "equal steps"}:
+        steps = MANY_STEPS if setting == "equal steps" else STEPS * clients
+        return {**PRACTICAL, "train_from": "average", "train_steps": steps}
     return LONE[setting]
 
 
@@ -54,14 +64,16 @@ def plain(label: str, algorithm: str, **parameters: Any) -> Series:
     return Series(label, algorithm, points)
 
 
-def against_lone(clients: tuple[int, ...], **parameters: Any) -> tuple[Series, ...]:
-    """Return FN-UCB and the networks of lone clients, in all settings."""
+def against_lone(
+    clients: tuple[int, ...], settings: Mapping[str, str] = SETTINGS, **parameters: Any
+) -> tuple[Series, ...]:
+    """Return FN-UCB and the networks of lone clients, in several settings."""
     lone = {name: value for name, value in parameters.items() if name != "nu_pooled"}
     return (
-        *(together(setting, clients, **parameters) for setting in SETTINGS),
+        *(together(setting, clients, **parameters) for setting in settings),
         *(
             alone(label, algorithm, setting, **lone)
-            for setting in LONE
+            for setting in dict.fromkeys(settings.values())
             for label, algorithm in (("NeuralUCB", "neural-ucb"), ("NeuralTS", "neural-ts"))
         ),
     )
@@ -82,20 +94,20 @@ def curves(title: str, name: str, **shown: Any) -> OverTime:
 
 def shown_of(setting: str) -> tuple[str, ...]:
     """Return the series of a setting's figure: FN-UCB, and the lone networks to compare it with."""
-    return (f"FN-UCB ({setting})", f"NeuralUCB ({SETTINGS[setting]})", f"NeuralTS ({SETTINGS[setting]})")
+    return (f"FN-UCB ({setting})", f"NeuralUCB ({SYNTHETIC[setting]})", f"NeuralTS ({SYNTHETIC[setting]})")
 
 
-def claims_of(figure: str) -> tuple[Monotone | Ordered, ...]:
+def claims_of(figure: str, settings: Mapping[str, str] = SETTINGS) -> tuple[Monotone | Ordered, ...]:
     """Return what the paper says of a world: more clients help, and two are better than one alone."""
     falls = tuple(
         Monotone(f"Regret per client falls with the number of clients, {setting} setting ({figure})",
                  (f"FN-UCB ({setting})",), along="clients", per_client=True)
-        for setting in SETTINGS
+        for setting in settings
     )  # fmt: skip
     beats = tuple(
         Ordered(f"Two clients have less regret than {lone} alone, {setting} setting ({figure})",
-                (f"FN-UCB ({setting})", f"{lone} ({SETTINGS[setting]})"), per_client=True, points=("N=2",))
-        for setting in SETTINGS
+                (f"FN-UCB ({setting})", f"{lone} ({settings[setting]})"), per_client=True, points=("N=2",))
+        for setting in settings
         for lone in ("NeuralUCB", "NeuralTS")
     )  # fmt: skip
     return (*falls, *beats)
@@ -115,16 +127,16 @@ for _world, _figure, _published in (
         environment=_world,
         rounds=ROUNDS,
         seeds=3,
-        series=(*against_lone((1, 2, 5, 10)), *BASELINES),
+        series=(*against_lone((1, 2, 5, 10), SYNTHETIC), *BASELINES),
         figures=(
-            *(curves(f"{setting} setting ({_figure})", f"{_world}-{setting}",
-                      series=shown_of(setting)) for setting in SETTINGS),
+            *(curves(f"{setting} setting ({_figure})", f"{_world}-{setting.replace(' ', '-')}",
+                      series=shown_of(setting)) for setting in SYNTHETIC),
             curves("Against linear and kernel bandits (figure 4)", f"{_world}-baselines",
                     labels=("", "N=1", "N=2", "ν=0.1")),
             Against(x="clients", per_client=True, title="Final regret against the number of clients (figure 6)",
-                    name=f"{_world}-clients", series=tuple(f"FN-UCB ({setting})" for setting in SETTINGS)),
+                    name=f"{_world}-clients", series=tuple(f"FN-UCB ({setting})" for setting in SYNTHETIC)),
         ),
-        claims=claims_of(_figure),
+        claims=claims_of(_figure, SYNTHETIC),
         quick=QUICK,
         notes=f"Published regret per client at t = 5000: {_published}.",
     ).register()  # fmt: skip

@@ -5,6 +5,8 @@ In the settings of `fedbandit.experiments.fn_ucb`, with ridge 10, nu_pooled 0.1 
 
 from __future__ import annotations
 
+from typing import Any
+
 from fedbandit.experiments.claims import Ordered
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.fn_ucb import (
@@ -21,7 +23,7 @@ from fedbandit.experiments.fn_ucb import (
     together,
 )
 
-CLASSIFICATION = {"ridge": 10, "nu_pooled": 0.1, "nu_local": 0.01}
+CLASSIFICATION: dict[str, Any] = {"ridge": 10, "nu_pooled": 0.1, "nu_local": 0.01}
 
 for _world, _figure, _published in (
     ("shuttle", "figures 2a and 4", "NeuralUCB 721, NeuralTS 558±29, N=1 463, N=2 282, N=5 139"),
