@@ -16,6 +16,8 @@ CREATE TABLE IF NOT EXISTS snapshots (one INTEGER PRIMARY KEY CHECK (one = 1), p
 CREATE TABLE IF NOT EXISTS synced (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER);
 """
 
+_DROPPED_EACH = 4  # outdated records that go with each new one
+
 
 class SqliteJournal:
     """A journal in a file that only this process has open.
@@ -38,6 +40,7 @@ class SqliteJournal:
         self._keep_log = keep_log
         self._waiting: list[tuple[int, bool, bytes]] = []
         self._is_synced = True
+        self._has_outdated = not keep_log  # records from before the snapshot, which are dropped little by little
         try:
             self._file = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=0.5)
             self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -95,14 +98,13 @@ class SqliteJournal:
             file.executemany("INSERT INTO records VALUES (?, ?, ?)", self._waiting)
             file.execute("INSERT OR REPLACE INTO snapshots VALUES (1, ?, ?)", (self._last, snapshot))
             file.executemany("UPDATE records SET kept = 0 WHERE position = ?", [(each,) for each in released])
-            if not self._keep_log:
-                file.execute("DELETE FROM records WHERE NOT kept AND position <= ?", (self._last,))
             file.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             raise self._unusable(error) from error
         self._waiting.clear()
         self._wait_for_disk(False)
         self._is_synced = True
+        self._has_outdated = not self._keep_log
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
@@ -111,7 +113,11 @@ class SqliteJournal:
 
     def records(self, after: int = 0) -> Iterator[Entry]:
         """Yield all written records that are still there after a position."""
-        rows = self._file.execute("SELECT position, data FROM records WHERE position > ? ORDER BY position", (after,))
+        rows = self._file.execute(
+            "SELECT position, data FROM records WHERE position > ? AND "
+            "(? OR kept OR position > ifnull((SELECT position FROM snapshots), 0)) ORDER BY position",
+            (after, self._keep_log),
+        )
         return (Entry(*row) for row in rows)
 
     def kept(self) -> Iterator[Entry]:
@@ -132,6 +138,16 @@ class SqliteJournal:
         self.sync()
         self._file.close()
 
+    def _drop_some(self, many: int) -> None:
+        """Delete a few records that the snapshot has made needless: all at once would keep everybody waiting."""
+        if self._has_outdated:
+            dropped = self._file.execute(
+                "DELETE FROM records WHERE position IN (SELECT position FROM records WHERE NOT kept AND position <= "
+                "(SELECT position FROM snapshots) ORDER BY position LIMIT ?)",
+                (many,),
+            )
+            self._has_outdated = dropped.rowcount == many
+
     def _wait_for_disk(self, wait: bool) -> None:
         self._file.execute(f"PRAGMA synchronous={'FULL' if wait else 'NORMAL'}")
 
@@ -139,6 +155,7 @@ class SqliteJournal:
         try:
             self._file.execute("BEGIN IMMEDIATE")
             self._file.executemany(statement, rows)
+            self._drop_some(_DROPPED_EACH * len(rows))
             self._file.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             raise self._unusable(error) from error

@@ -14,7 +14,7 @@ from fedbandit.service.settings import ServicePlan
 
 log = logging.getLogger("fedbandit.coordinator")
 
-TIDY_SECONDS = 10.0
+TIDY_SECONDS = 300.0  # a broker stops for a moment to remove messages: rarely, then
 
 
 class Coordinator:

@@ -15,6 +15,7 @@ from fedbandit.engines.nats.hub import Arrival, Door, Hub
 from fedbandit.engines.nats.link import NatsLink, connector
 from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.wire.frame import Frame, Kind, with_numbers
+from samples.waiting import PATIENCE
 
 UPLOAD = Frame(Kind.UPLOAD, 1, 7, 1, b"body").to_bytes()
 ASK = with_numbers(Kind.ASK, 1, 0, 0, 7, 0, 1).to_bytes()
@@ -42,11 +43,11 @@ class Desk:
         await self.hub.close()
 
     async def next(self):
-        arrival = await asyncio.wait_for(self.arrived.get(), 10)
+        arrival = await asyncio.wait_for(self.arrived.get(), PATIENCE)
         return arrival.sender, arrival.data
 
     async def take(self, count):
-        return [await asyncio.wait_for(self.arrived.get(), 10) for _ in range(count)]
+        return [await asyncio.wait_for(self.arrived.get(), PATIENCE) for _ in range(count)]
 
 
 def talk(broker, name, what):
@@ -69,7 +70,7 @@ def test_frames_go_both_ways_and_the_subject_says_who_sent_them(broker):
         await link.send(ASK)
         assert sorted([await desk.next(), await desk.next()]) == sorted([(1, UPLOAD), (1, ASK)])
         await desk.hub.send(desk.subjects, [(0, b"not for us"), (1, b"for us")])
-        assert await asyncio.wait_for(link.receive(), 10) == b"for us"
+        assert await asyncio.wait_for(link.receive(), PATIENCE) == b"for us"
 
     talk(broker, "ways", what)
 
@@ -138,7 +139,7 @@ def test_a_link_breaks_where_there_is_no_such_federation(broker):
         link = await NatsLink.open(Address(broker.url, "nobody"), 1)
         await link.send(UPLOAD)
         with pytest.raises(ConnectionError, match="knows no federation 'nobody': is its coordinator serving"):
-            await asyncio.wait_for(link.receive(), 10)
+            await asyncio.wait_for(link.receive(), PATIENCE)
         with pytest.raises(ConnectionError):
             await link.send(UPLOAD)
         await link.close()
@@ -150,7 +151,7 @@ def test_a_link_breaks_when_a_message_is_too_large_to_be_stored(broker):
     async def what(desk, link):
         await link.send(Frame(Kind.UPLOAD, 1, 7, 1, bytes(5000)).to_bytes())
         with pytest.raises(ConnectionError, match=r"has not stored a message: .*message size exceeds"):
-            await asyncio.wait_for(link.receive(), 10)
+            await asyncio.wait_for(link.receive(), PATIENCE)
 
     talk(broker, "large", what)
 
@@ -160,7 +161,7 @@ def test_a_link_breaks_when_the_broker_is_gone(tmp_path):
         link = await NatsLink.open(Address(running.url, "demo"), 1)
         running.kill()
         with pytest.raises(ConnectionError):
-            await asyncio.wait_for(link.receive(), 10)
+            await asyncio.wait_for(link.receive(), PATIENCE)
         await link.close()
 
     with Broker(BrokerSettings(tmp_path, port=free_port())) as running:

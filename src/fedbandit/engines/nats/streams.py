@@ -14,7 +14,7 @@ from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.wire.frame import HEADER
 
 CONSUMER = "coordinator"
-REDELIVER_SECONDS = 5.0
+REDELIVER_SECONDS = 60.0  # longer than any queue: what comes twice takes twice the time
 MOST_UNSETTLED = 64  # messages of one stream that are on their way
 DUPLICATES_SECONDS = 10.0  # shorter than the time after which a site sends again what was refused for now
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
