@@ -54,22 +54,22 @@ class Bounds:
             if gram.any() or moment.any():
                 raise ProtocolError("sums that are not zero, of no observations")
             return
-        if not np.array_equal(gram, gram.T):
+        if not (gram == gram.T).all():
             raise ProtocolError("the gram matrix is not symmetric")
-        trace = float(np.trace(gram))
+        trace = float(gram.trace())
         if trace > observations * self.context**2 * (1 + SLACK):
             raise ProtocolError(
                 f"the trace of the gram matrix is {trace:g}, more than {observations} observations of length "
                 f"{self.context:g} can have"
             )
-        length = float(np.linalg.norm(moment))
+        length = math.sqrt(float(moment @ moment))
         if length > observations * self.context * self.reward * (1 + SLACK):
             raise ProtocolError(
                 f"the length of the moment is {length:g}, more than {observations} observations of length "
                 f"{self.context:g} with rewards up to {self.reward:g} can have"
             )
         spare = SLACK * max(trace, _TINY)
-        rest = gram - np.outer(moment, moment) * (1.0 / (observations * self.reward**2))
+        rest = gram - moment[:, np.newaxis] * (moment * (1.0 / (observations * self.reward**2)))
         if not _is_positive(rest, spare):  # then the gram matrix is not either, or the two do not fit
             if not _is_positive(gram, spare):
                 raise ProtocolError("the gram matrix is not positive semi-definite")
@@ -78,10 +78,9 @@ class Bounds:
 
 def _is_positive(matrix: Floats, spare: float) -> bool:
     """Tell whether a symmetric matrix is positive semi-definite, but for rounding."""
-    lifted = np.array(matrix)
-    lifted.flat[:: len(lifted) + 1] += spare
-    try:
-        np.linalg.cholesky(lifted)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    from scipy.linalg.lapack import dpotrf  # slow to import, and only a coordinator needs it
+
+    lifted = matrix.copy()
+    lifted.reshape(-1)[:: len(lifted) + 1] += spare
+    _, failed = dpotrf(lifted.T, clean=False, overwrite_a=True)
+    return not failed

@@ -94,7 +94,8 @@ class Validation:
         message: Message = self.schema.open(frame.body)
         assert isinstance(message, Upload)  # the schema knows no other
         for name in message.shapes():
-            most = np.max(np.abs(getattr(message, name)), initial=0.0)
+            value = getattr(message, name)
+            most = np.abs(value).max() if value.size else 0.0
             if most > self.limits.magnitude:
                 raise ProtocolError(f"{name} has a number of size {most:g}: the limit is {self.limits.magnitude:g}")
         message.check(self.limits.bounds)
@@ -121,4 +122,4 @@ def observations_in(message: Message) -> int:
     1
     """
     told = getattr(message, "observations", None)
-    return 1 if told is None else int(np.sum(told))
+    return 1 if told is None else int(told.sum())

@@ -126,12 +126,21 @@ def _itemsize(value: Floats) -> int:
 
 def _triangle(shape: tuple[int, ...]) -> int:
     size = shape[-1]
-    return int(np.prod(shape[:-2], dtype=np.int64)) * size * (size + 1) // 2
+    return math.prod(shape[:-2]) * size * (size + 1) // 2
 
 
 @lru_cache(maxsize=16)
 def _upper(size: int) -> tuple[Ints, Ints]:
     return np.triu_indices(size)
+
+
+@lru_cache(maxsize=16)
+def _mirrored(size: int) -> Ints:
+    """Return where in its packed triangle each entry of a symmetric matrix stands."""
+    place = np.empty((size, size), dtype=np.int64)
+    rows, columns = _upper(size)
+    place[rows, columns] = place[columns, rows] = np.arange(rows.size)
+    return place
 
 
 def _pack(value: Floats, layout: Layout) -> bytes:
@@ -179,12 +188,8 @@ def _symmetric(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], nam
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ProtocolError(f"field {name!r} is symmetric and must be square, not of shape {shape}")
     packed = _values(reader, dtype, _triangle(shape), name)  # before anything is made of the size that is claimed
-    rows, columns = _upper(shape[-1])
-    packed = packed.reshape(*shape[:-2], rows.size)
-    value = np.empty(shape, dtype)
-    value[..., rows, columns] = packed
-    value[..., columns, rows] = packed
-    return value
+    place = _mirrored(shape[-1])
+    return packed.reshape(*shape[:-2], -1).take(place, axis=-1) if packed.size else np.empty(shape, dtype)
 
 
 def _pairs(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
