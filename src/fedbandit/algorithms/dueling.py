@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Cadence, TurnByTurn
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.dueling import choose_pairs
@@ -113,10 +113,13 @@ class DuelingClients(TurnByTurn):
 
 
 class Inbox(NamedTuple):
-    """The uploads of one step, kept by sender until all are there: their sum owes nothing to the order of arrival."""
+    """The uploads of one step, by sender until they are wanted: their sum owes nothing to the order of arrival.
+
+    A client that is ahead of the others may have sent several, which add up: none is lost.
+    """
 
     rows: Floats  # (clients, ...)
-    arrived: Bools  # (clients,)
+    counts: Ints  # (clients,) uploads of each
 
 
 def empty_inbox(clients: int, *shape: int) -> Inbox:
@@ -125,20 +128,25 @@ def empty_inbox(clients: int, *shape: int) -> Inbox:
     >>> empty_inbox(2, 3).rows.shape
     (2, 3)
     """
-    return Inbox(np.zeros((clients, *shape)), np.zeros(clients, dtype=np.bool_))
+    return Inbox(np.zeros((clients, *shape)), np.zeros(clients, dtype=np.int64))
 
 
-def total(inbox: Inbox, senders: Ints, rows: Floats) -> Floats | None:
-    """Put rows into the inbox; once all clients' are there, empty it and return their sum.
+def put(inbox: Inbox, senders: Ints, rows: Floats) -> None:
+    """Add each sender's row to what it has sent."""
+    inbox.rows[senders] += rows
+    inbox.counts[senders] += 1
+
+
+def emptied(inbox: Inbox) -> Floats:
+    """Return the sum of all that is there, and empty the inbox.
 
     >>> inbox = empty_inbox(2, 1)
-    >>> total(inbox, np.array([1]), np.array([[5.0]]))
-    >>> total(inbox, np.array([0]), np.array([[2.0]]))
-    array([7.])
+    >>> put(inbox, np.array([1]), np.array([[5.0]]))
+    >>> put(inbox, np.array([0, 1]), np.array([[2.0], [1.0]]))
+    >>> emptied(inbox), emptied(inbox)
+    (array([8.]), array([0.]))
     """
-    inbox.rows[senders] = rows
-    inbox.arrived[senders] = True
-    if not inbox.arrived.all():
-        return None
-    inbox.arrived[:] = False
-    return np.asarray(inbox.rows.sum(axis=0))
+    total = np.asarray(inbox.rows.sum(axis=0))
+    inbox.rows[:] = 0.0
+    inbox.counts[:] = 0
+    return total

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from fedbandit.core.arrays import Floats
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.messages import Download, Upload, array, header
 from fedbandit.kernels import descent
 from fedbandit.kernels.descent import Search
@@ -21,6 +21,7 @@ class Probe(Download, kind="dueling.probe"):
 
     theta: Floats = array(shape=("d",))
     is_answer: int = header()
+    number: int = header()  # of the question
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Gradient(Upload, kind="dueling.gradient"):
     """The gradient of a client's own loss, where the server asked for it."""
 
     gradient: Floats = array(shape=("d",))
+    number: Ints = header()  # of the question that it answers: a late answer is to none that is open
 
 
 class Solver(Protocol):

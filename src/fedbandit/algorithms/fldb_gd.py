@@ -31,14 +31,16 @@ from fedbandit.algorithms.dueling import (
     DuelingAlgorithm,
     DuelingClients,
     Inbox,
+    emptied,
     empty_inbox,
-    total,
+    put,
 )
 from fedbandit.algorithms.federated_minimum import Gradient, GradientSteps, Lbfgs, Probe, Solver
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.attendance import Attendance, nobody_yet
 from fedbandit.core.interfaces import Federation, Outgoing
-from fedbandit.core.messages import Download, Layout, Upload, array
+from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.descent import Search, new_search
@@ -59,6 +61,7 @@ class SharedInformation(Download, kind="dueling.shared-information"):
     """W_sync; and a call for the first gradient of the round, at theta_sync."""
 
     information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    number: int = header()  # of the question
 
 
 @dataclass
@@ -92,7 +95,7 @@ class GradientClients(DuelingClients):
             return ()
         else:
             theta = np.tile(message.theta, (len(to), 1))
-        return (Outgoing(to, Gradient(gradients(state.kept, to, theta))),)
+        return (Outgoing(to, Gradient(gradients(state.kept, to, theta), np.full(len(to), message.number))),)
 
 
 @dataclass
@@ -100,10 +103,13 @@ class ServerState:
     """The shared information, and where the minimisation of the round stands."""
 
     information: Floats  # W_sync
-    rounds: int
+    duels: int  # that it is the sum of
     search: Search
+    is_searching: bool
+    number: int  # of the last question
     new_information: Inbox
-    gradients: Inbox
+    attendance: Attendance  # who has sent information since the last search began
+    gradients: Inbox  # answers to the last question
 
 
 class GradientServer:
@@ -119,9 +125,12 @@ class GradientServer:
         size = self.rule.dimension
         return ServerState(
             information=self.rule.prior * np.eye(size),
-            rounds=0,
+            duels=0,
             search=new_search(size),
+            is_searching=False,
+            number=0,
             new_information=empty_inbox(clients, size, size),
+            attendance=nobody_yet(clients),
             gradients=empty_inbox(clients, size),
         )
 
@@ -129,24 +138,53 @@ class GradientServer:
         self, state: ServerState, senders: Ints, message: Information | Gradient
     ) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: share the new W_sync, or move theta."""
-        download: Download
-        everyone = np.arange(len(state.gradients.arrived))
         if isinstance(message, Information):
-            information = total(state.new_information, senders, message.information)
-            if information is None:
-                return ()
-            state.information += information
-            state.rounds += 1
-            gram = state.information - self.rule.prior * np.eye(self.rule.dimension)
-            self.solver.begin(state.search, gram, state.rounds * len(everyone))
-            download = SharedInformation(state.information.copy())
-        else:
-            gradient = total(state.gradients, senders, message.gradient)
-            if gradient is None:
-                return ()
-            is_answer = self.solver.advance(state.search, gradient)
-            download = Probe(state.search.trial.copy(), int(is_answer))
-        return (Outgoing(everyone, download),)
+            put(state.new_information, senders, message.information)
+            state.attendance.answer(senders)
+            return self._begin(state) if state.attendance.is_complete and not state.is_searching else ()
+        fits = message.number == state.number
+        if state.is_searching and fits.any():
+            put(state.gradients, senders[fits], message.gradient[fits])
+            if state.gradients.counts.all():
+                return self._advance(state)
+        return ()
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return whose gradient, or whose information, is still to come."""
+        return np.flatnonzero(state.gradients.counts == 0) if state.is_searching else state.attendance.awaited()
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Go on with those who have answered; their duels stay with the others."""
+        if not state.is_searching:
+            return self._begin(state) if state.attendance.is_open else ()
+        silent = state.gradients.counts == 0
+        if silent.all():
+            return ()
+        state.attendance.missed += silent
+        return self._advance(state)
+
+    def _begin(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Share W_sync, and ask for the first gradients."""
+        state.attendance.close()
+        state.duels += int(state.new_information.counts.sum())
+        state.information += emptied(state.new_information)
+        gram = state.information - self.rule.prior * np.eye(self.rule.dimension)
+        self.solver.begin(state.search, gram, state.duels)
+        state.is_searching = True
+        state.number += 1
+        return (_to_all(state, SharedInformation(state.information.copy(), state.number)),)
+
+    def _advance(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Move theta; where it has arrived, begin anew if all have had another duel meanwhile."""
+        state.is_searching = not self.solver.advance(state.search, emptied(state.gradients))
+        state.number += 1
+        probe = _to_all(state, Probe(state.search.trial.copy(), int(not state.is_searching), state.number))
+        more = () if state.is_searching or not state.attendance.is_complete else self._begin(state)
+        return (probe, *more)
+
+
+def _to_all(state: ServerState, message: Download) -> Outgoing[Download]:
+    return Outgoing(np.arange(len(state.gradients.counts)), message)
 
 
 @dataclass(frozen=True)

@@ -34,12 +34,14 @@ from fedbandit.algorithms.dueling import (
     DuelingAlgorithm,
     DuelingClients,
     Inbox,
+    emptied,
     empty_inbox,
-    total,
+    put,
 )
 from fedbandit.algorithms.federated_minimum import Gradient, Lbfgs, Probe
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.attendance import Attendance, nobody_yet
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
@@ -117,7 +119,8 @@ class OnlineClients(DuelingClients):
     def receive(self, state: CohortState, to: Ints, message: Synchronised | Probe) -> Sequence[Outgoing[Upload]]:
         """Take in what the server made of the sums, or send the gradient of the first duel where it asks."""
         if isinstance(message, Probe):
-            return (Outgoing(to, Gradient(gradients_of_one(state.first[to], message.theta))),)
+            gradients = gradients_of_one(state.first[to], message.theta)
+            return (Outgoing(to, Gradient(gradients, np.full(len(to), message.number))),)
         state.estimate[to] = message.estimate
         state.anchor[to] = message.anchor
         share_inverse(message.information, to, state.inverse)
@@ -143,9 +146,14 @@ class ServerState:
     anchors: int  # how many they are
     information: Floats  # W_sync
     rounds: int  # rounds that the last communication ended
+    latest: int  # and that any client has told of
     search: Search  # of the minimum after round 1
+    is_searching: bool
+    number: int  # of the last question of the search
+    answers: Inbox  # to it
     gradients: Inbox
     new_information: Inbox
+    attendance: Attendance  # who has sent them since the last communication
 
 
 class OnlineServer:
@@ -167,32 +175,67 @@ class OnlineServer:
             anchors=0,
             information=self.rule.prior * np.eye(size),
             rounds=0,
+            latest=0,
             search=new_search(size),
+            is_searching=False,
+            number=0,
+            answers=empty_inbox(clients, size),
             gradients=empty_inbox(clients, size),
             new_information=empty_inbox(clients, size, size),
+            attendance=nobody_yet(clients),
         )
 
     def receive(self, state: ServerState, senders: Ints, message: Progress | Gradient) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: go on with the search, or take a step and share it."""
-        information, rounds = None, state.rounds
         if isinstance(message, Progress):
-            information, rounds = total(state.new_information, senders, message.information), int(message.rounds[0])
-        gradient = total(state.gradients, senders, message.gradient)
-        if gradient is None:
+            put(state.gradients, senders, message.gradient)
+            put(state.new_information, senders, message.information)
+            state.latest = max(state.latest, int(message.rounds.max()))
+            state.attendance.answer(senders)
+            return self._communicate(state) if state.attendance.is_complete and not state.is_searching else ()
+        fits = message.number == state.number
+        if state.is_searching and fits.any():
+            put(state.answers, senders[fits], message.gradient[fits])
+            if state.answers.counts.all():
+                return self._go_on(state, emptied(state.answers))
+        return ()
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return whose part is still to come."""
+        return np.flatnonzero(state.answers.counts == 0) if state.is_searching else state.attendance.awaited()
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Go on with those who have answered; what the others have counts when it comes."""
+        if not state.is_searching:
+            return self._communicate(state) if state.attendance.is_open else ()
+        silent = state.answers.counts == 0
+        if silent.all():
             return ()
-        everyone = np.arange(len(state.gradients.arrived))
-        window, state.rounds = rounds - state.rounds, rounds
-        if information is not None:
-            state.information += information
-            if not state.anchors:
-                self.solver.begin(state.search, information, len(everyone))
-        if state.anchors:
-            self._descend(state, gradient, window)
-        elif self.solver.advance(state.search, gradient):
-            state.anchor[:] = state.search.trial
-        else:
-            return (Outgoing(everyone, Probe(state.search.trial.copy(), is_answer=0)),)
-        return (Outgoing(everyone, self._share(state)),)
+        state.attendance.missed += silent
+        return self._go_on(state, emptied(state.answers))
+
+    def _communicate(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Take a step by what has come, or begin the search by it."""
+        state.attendance.close()
+        duels, gradient = int(state.gradients.counts.sum()), emptied(state.gradients)
+        information = emptied(state.new_information)
+        window, state.rounds = state.latest - state.rounds, state.latest
+        state.information += information
+        if not state.anchors:
+            self.solver.begin(state.search, information, duels)
+            return self._go_on(state, gradient)
+        self._descend(state, gradient, window)
+        return (_to_all(state, self._share(state)),)
+
+    def _go_on(self, state: ServerState, gradient: Floats) -> Sequence[Outgoing[Download]]:
+        """Take one step of the search; share where it ends, and go on if all have sent more meanwhile."""
+        state.is_searching = not self.solver.advance(state.search, gradient)
+        if state.is_searching:
+            state.number += 1
+            return (_to_all(state, Probe(state.search.trial.copy(), is_answer=0, number=state.number)),)
+        state.anchor[:] = state.search.trial
+        shared = _to_all(state, self._share(state))
+        return (shared, *(self._communicate(state) if state.attendance.is_complete else ()))
 
     def _descend(self, state: ServerState, gradient: Floats, window: int) -> None:
         """Move theta_hat against the gradient, by no more than the radius of the ball."""
@@ -206,6 +249,10 @@ class OnlineServer:
         state.anchors += 1
         estimate = state.anchor_sum / state.anchors
         return Synchronised(estimate, state.anchor.copy(), state.information.copy(), state.rounds)
+
+
+def _to_all(state: ServerState, message: Download) -> Outgoing[Download]:
+    return Outgoing(np.arange(len(state.answers.counts)), message)
 
 
 @dataclass(frozen=True)
