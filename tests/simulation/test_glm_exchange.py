@@ -67,8 +67,15 @@ class Network:
         for action, number, keep in steps:
             if action == "turn":
                 self.turn(number)
+            elif action == "deadline":
+                self.send(self.server.deadline())
             else:
                 self.deliver(number, keep)
+
+    def not_taken(self):
+        """Return the statistics of the observations that the server has not, by its own account."""
+        kept = self.clients.state.kept
+        return gram_of_each(kept, np.arange(CLIENTS), self.server.state.taken, kept.length).sum(axis=0)
 
     def uncounted(self):
         """Return the statistics of the observations that no finished update speaks of, and their number."""
@@ -119,6 +126,68 @@ def test_once_the_network_is_quiet_a_further_call_brings_everybody_to_one_model(
             assert (rows.model == state.model).all()
             return
     raise AssertionError("no update was finished")
+
+
+WITH_DEADLINES = st.lists(
+    st.one_of(
+        st.tuples(st.just("turn"), st.integers(0, CLIENTS - 1), st.just(False)),
+        st.tuples(st.just("deliver"), st.integers(0, 50), st.booleans()),
+        st.tuples(st.just("deadline"), st.just(0), st.just(False)),
+    ),
+    max_size=120,
+)
+
+
+@pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
+@settings(max_examples=60)
+@given(steps=WITH_DEADLINES, seed=st.integers(0, 2**16))
+def test_updates_that_went_on_without_clients_lose_no_observation_of_theirs(name, parameters, steps, seed):
+    network = Network(name, parameters, seed)
+    network.run(steps)
+    assert (network.server.state.gram + network.not_taken() == network.gram).all()
+    network.drain()
+    assert (network.server.state.gram + network.not_taken() == network.gram).all()
+    for client in [*range(CLIENTS)] * 40:  # and the next updates bring all of it in
+        network.turn(client)
+        network.drain()
+        state, rows = network.server.state, network.clients.state.rows
+        if (rows.version == state.version).all() and state.observations == network.turns:
+            assert (state.gram == network.gram).all()
+            return
+    raise AssertionError("no update has everything")
+
+
+@pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
+def test_a_deadline_finishes_an_update_without_a_silent_client_and_says_who_it_was(name, parameters):
+    network = Network(name, parameters, seed=0)
+    for client in [*range(CLIENTS)] * 6:
+        network.turn(client)
+    for _ in range(50_000):
+        heard = [place for place, one in enumerate(network.bag) if 2 not in one.clients]
+        if heard:
+            network.deliver(heard[0], keep=False)
+        elif network.server.awaited().size:
+            assert network.server.awaited().tolist() == [2]
+            network.run([("deadline", 0, False)])
+        else:
+            break
+    state = network.server.state
+    assert state.version >= 1
+    assert state.missed[:2].tolist() == [0, 0]
+    assert state.missed[2] >= 1
+    assert state.taken[2] == 0
+    network.drain()
+    assert (state.gram + network.not_taken() == network.gram).all()
+
+
+def test_where_all_are_silent_a_deadline_leaves_the_last_model_in_force():
+    network = Network(*FEDERATIONS[0], seed=0)
+    network.turn(0)
+    network.deliver(0, keep=False)  # the call goes out, and nobody hears it
+    assert network.server.awaited().tolist() == [0, 1, 2]
+    assert network.server.deadline() == []
+    assert network.server.awaited().size == 0
+    assert network.server.state.version == 0
 
 
 def test_the_check_can_fail():

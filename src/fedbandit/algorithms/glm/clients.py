@@ -111,6 +111,8 @@ class GlmClients:
         new = ready[shared.calling[ready] < call.version]  # a repeated call finds the same observations
         shared.before[new], shared.called[new] = shared.called[new], kept.length[new]
         shared.calling[new] = call.version
+        if call.since >= 0:
+            shared.before[ready] = call.since
         outgoing: list[Outgoing[Upload]] = []
         if ready.size:
             last = shared.model[ready]

@@ -2,7 +2,8 @@
 
 A client `Due` for an update tells the server so, which then `Call`s all of them; both are signals, and a client's
 answers speak of the observations that it had when it was called. Every question and answer names the update
-(`version`) and, inside it, the `step`: an answer to an older question is recognised and changes nothing.
+(`version`) and, inside it, the `step`: an answer to an older question is recognised and changes nothing. Statistics
+name the observations that they speak of, so that none is lost where an update went on without a client.
 """
 
 from __future__ import annotations
@@ -23,9 +24,13 @@ class Due(Upload, kind="glm.due"):
 
 @dataclass(frozen=True)
 class Call(Download, kind="glm.call"):
-    """Update `version` begins: the server asks for what clients have learnt since the last."""
+    """Update `version` begins: the server asks for what clients have learnt since the last.
+
+    A client that was left out of an update is told from which observation on (`since`; else -1).
+    """
 
     version: int = header()
+    since: int = header()
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Statistics(Upload, kind="glm.statistics"):
     version: Ints = header()
     step: Ints = header()
     observations: Ints = header()
+    since: Ints = header()  # the first of them that it speaks of
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class Batch(Upload, kind="glm.batch"):
     version: Ints = header()
     step: Ints = header()
     observations: Ints = header()
+    since: Ints = header()  # the first of them that it speaks of
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,11 @@ class ServerState:
     round: int  # t_last
     calling_round: int  # t, of the update under way
     step: int  # IDLE, CALLED, or the number of the iterate asked about
+    roster: Bools  # who takes part in the update under way
     answered: Bools
     answers: Answers
+    taken: Ints  # (clients,) observations of each that the gram speaks of
+    missed: Ints  # (clients,) updates that went on without them
     iterate: Floats  # theta^(j)
     place: Floats  # what acceleration remembers (see `solvers`)
     momentum: float
@@ -90,6 +93,7 @@ def nothing_learnt(clients: int, dimension: int) -> ServerState:
         round=0,
         calling_round=0,
         step=IDLE,
+        roster=np.ones(clients, dtype=np.bool_),
         answered=np.zeros(clients, dtype=np.bool_),
         answers=Answers(
             np.zeros((clients, *square)),
@@ -97,6 +101,8 @@ def nothing_learnt(clients: int, dimension: int) -> ServerState:
             np.zeros((clients, *square)),
             np.zeros(clients, dtype=np.int64),
         ),
+        taken=np.zeros(clients, dtype=np.int64),
+        missed=np.zeros(clients, dtype=np.int64),
         iterate=vectors[2],
         place=vectors[3],
         momentum=1.0,
@@ -110,6 +116,7 @@ def _finish(state: ServerState, model: Floats, predictor: Floats) -> None:
     state.moment = state.moment + fresh @ predictor
     state.model = model.copy()  # the search may still hold it
     state.observations = int(state.answers.observations.sum())
+    state.taken[state.roster] = state.answers.observations[state.roster]
     state.version += 1
     state.round = state.calling_round
 
@@ -134,7 +141,7 @@ class Regression:
     def statistics(self, kept: Kept, to: Ints, start: Ints, stop: Ints, last: Floats, call: Call) -> Statistics:  # noqa: ARG002
         """Return dA."""
         zeros = np.zeros_like(to)
-        return Statistics(gram_of_each(kept, to, start, stop), zeros + call.version, zeros, stop[to])
+        return Statistics(gram_of_each(kept, to, start, stop), zeros + call.version, zeros, stop[to], start[to])
 
     def gradients(self, kept: Kept, to: Ints, stop: Ints, probe: Probe) -> Gradient | Curvature:
         """Return what the solver needs."""
@@ -143,7 +150,7 @@ class Regression:
     def question(self, state: ServerState) -> Call | Probe:
         """Call for statistics first, then probe iterates."""
         if state.step == CALLED:
-            return Call(state.version + 1)
+            return Call(state.version + 1, since=-1)
         return Probe(state.iterate, state.version + 1, state.step)
 
     def expected(self, step: int) -> type[Upload]:
@@ -189,7 +196,7 @@ class OneStep:
         """Return dV, and the gradient at the last global model."""
         zeros = np.zeros_like(to)
         gradient = gradient_of_each(kept, to, start, stop, last, self.link)
-        return Batch(gram_of_each(kept, to, start, stop), gradient, zeros + call.version, zeros, stop[to])
+        return Batch(gram_of_each(kept, to, start, stop), gradient, zeros + call.version, zeros, stop[to], start[to])
 
     def gradients(self, kept: Kept, to: Ints, stop: Ints, probe: Probe) -> Upload:  # noqa: ARG002
         """Refuse: this update asks once."""
@@ -197,7 +204,7 @@ class OneStep:
 
     def question(self, state: ServerState) -> Call:
         """Call once."""
-        return Call(state.version + 1)
+        return Call(state.version + 1, since=-1)
 
     def expected(self, step: int) -> type[Upload]:  # noqa: ARG002
         """Expect batches."""
