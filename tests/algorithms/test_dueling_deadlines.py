@@ -131,4 +131,4 @@ def test_an_answer_to_an_old_question_is_not_taken_for_one_to_the_new():
     room.deliver_up(0)
     room.deadline()  # the next question is asked without the others' answers to the first
     room.deliver_up(1)
-    assert room.state.gradients.counts.tolist() == [0, 0, 0]
+    assert room.state.questions.answers.counts.tolist() == [0, 0, 0]

@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from fedbandit.core.arrays import Floats, Ints
+import numpy as np
+
+from fedbandit.algorithms.dueling import Inbox, empty_inbox, put
+from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download, Upload, array, header
 from fedbandit.kernels import descent
 from fedbandit.kernels.descent import Search
@@ -30,6 +34,46 @@ class Gradient(Upload, kind="dueling.gradient"):
 
     gradient: Floats = array(shape=("d",))
     number: Ints = header()  # of the question that it answers: a late answer is to none that is open
+
+
+@dataclass
+class Questions:
+    """A part of the state of a server that asks all clients for gradients, one question after the other."""
+
+    is_open: bool
+    number: int  # of the last question
+    answers: Inbox  # to it
+
+    def ask(self) -> int:
+        """Open the next question and return its number."""
+        self.is_open = True
+        self.number += 1
+        return self.number
+
+    def take_in(self, senders: Ints, message: Gradient) -> bool:
+        """Keep answers to the open question; return whether the last of all clients' is among them."""
+        fits = message.number == self.number
+        if not self.is_open or not fits.any():
+            return False
+        put(self.answers, senders[fits], message.gradient[fits])
+        return bool(self.answers.counts.all())
+
+    def silent(self) -> Bools:
+        """Tell of each client whether it has not answered the last question."""
+        return np.asarray(self.answers.counts == 0)
+
+    def to_all(self, message: Download) -> Outgoing[Download]:
+        """Address a message to every client."""
+        return Outgoing(np.arange(len(self.answers.counts)), message)
+
+
+def no_questions(clients: int, dimension: int) -> Questions:
+    """Return the state of a server that has asked nothing.
+
+    >>> no_questions(clients=3, dimension=2).ask()
+    1
+    """
+    return Questions(False, 0, empty_inbox(clients, dimension))
 
 
 class Solver(Protocol):

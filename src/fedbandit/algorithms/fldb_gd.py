@@ -35,7 +35,15 @@ from fedbandit.algorithms.dueling import (
     empty_inbox,
     put,
 )
-from fedbandit.algorithms.federated_minimum import Gradient, GradientSteps, Lbfgs, Probe, Solver
+from fedbandit.algorithms.federated_minimum import (
+    Gradient,
+    GradientSteps,
+    Lbfgs,
+    Probe,
+    Questions,
+    Solver,
+    no_questions,
+)
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.attendance import Attendance, nobody_yet
@@ -105,11 +113,9 @@ class ServerState:
     information: Floats  # W_sync
     duels: int  # that it is the sum of
     search: Search
-    is_searching: bool
-    number: int  # of the last question
+    questions: Questions  # of the search
     new_information: Inbox
     attendance: Attendance  # who has sent information since the last search began
-    gradients: Inbox  # answers to the last question
 
 
 class GradientServer:
@@ -127,11 +133,9 @@ class GradientServer:
             information=self.rule.prior * np.eye(size),
             duels=0,
             search=new_search(size),
-            is_searching=False,
-            number=0,
+            questions=no_questions(clients, size),
             new_information=empty_inbox(clients, size, size),
             attendance=nobody_yet(clients),
-            gradients=empty_inbox(clients, size),
         )
 
     def receive(
@@ -141,23 +145,19 @@ class GradientServer:
         if isinstance(message, Information):
             put(state.new_information, senders, message.information)
             state.attendance.answer(senders)
-            return self._begin(state) if state.attendance.is_complete and not state.is_searching else ()
-        fits = message.number == state.number
-        if state.is_searching and fits.any():
-            put(state.gradients, senders[fits], message.gradient[fits])
-            if state.gradients.counts.all():
-                return self._advance(state)
-        return ()
+            return self._begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
+        return self._advance(state) if state.questions.take_in(senders, message) else ()
 
     def awaited(self, state: ServerState) -> Ints:
         """Return whose gradient, or whose information, is still to come."""
-        return np.flatnonzero(state.gradients.counts == 0) if state.is_searching else state.attendance.awaited()
+        questions = state.questions
+        return np.flatnonzero(questions.silent()) if questions.is_open else state.attendance.awaited()
 
     def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
         """Go on with those who have answered; their duels stay with the others."""
-        if not state.is_searching:
+        if not state.questions.is_open:
             return self._begin(state) if state.attendance.is_open else ()
-        silent = state.gradients.counts == 0
+        silent = state.questions.silent()
         if silent.all():
             return ()
         state.attendance.missed += silent
@@ -170,21 +170,16 @@ class GradientServer:
         state.information += emptied(state.new_information)
         gram = state.information - self.rule.prior * np.eye(self.rule.dimension)
         self.solver.begin(state.search, gram, state.duels)
-        state.is_searching = True
-        state.number += 1
-        return (_to_all(state, SharedInformation(state.information.copy(), state.number)),)
+        shared = SharedInformation(state.information.copy(), state.questions.ask())
+        return (state.questions.to_all(shared),)
 
     def _advance(self, state: ServerState) -> Sequence[Outgoing[Download]]:
         """Move theta; where it has arrived, begin anew if all have had another duel meanwhile."""
-        state.is_searching = not self.solver.advance(state.search, emptied(state.gradients))
-        state.number += 1
-        probe = _to_all(state, Probe(state.search.trial.copy(), int(not state.is_searching), state.number))
-        more = () if state.is_searching or not state.attendance.is_complete else self._begin(state)
-        return (probe, *more)
-
-
-def _to_all(state: ServerState, message: Download) -> Outgoing[Download]:
-    return Outgoing(np.arange(len(state.gradients.counts)), message)
+        questions = state.questions
+        is_answer = self.solver.advance(state.search, emptied(questions.answers))
+        probe = questions.to_all(Probe(state.search.trial.copy(), int(is_answer), questions.ask()))
+        questions.is_open = not is_answer
+        return (probe, *(self._begin(state) if is_answer and state.attendance.is_complete else ()))
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from fedbandit.algorithms.dueling import (
     empty_inbox,
     put,
 )
-from fedbandit.algorithms.federated_minimum import Gradient, Lbfgs, Probe
+from fedbandit.algorithms.federated_minimum import Gradient, Lbfgs, Probe, Questions, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.attendance import Attendance, nobody_yet
@@ -148,9 +148,7 @@ class ServerState:
     rounds: int  # rounds that the last communication ended
     latest: int  # and that any client has told of
     search: Search  # of the minimum after round 1
-    is_searching: bool
-    number: int  # of the last question of the search
-    answers: Inbox  # to it
+    questions: Questions  # of the search
     gradients: Inbox
     new_information: Inbox
     attendance: Attendance  # who has sent them since the last communication
@@ -177,9 +175,7 @@ class OnlineServer:
             rounds=0,
             latest=0,
             search=new_search(size),
-            is_searching=False,
-            number=0,
-            answers=empty_inbox(clients, size),
+            questions=no_questions(clients, size),
             gradients=empty_inbox(clients, size),
             new_information=empty_inbox(clients, size, size),
             attendance=nobody_yet(clients),
@@ -192,27 +188,25 @@ class OnlineServer:
             put(state.new_information, senders, message.information)
             state.latest = max(state.latest, int(message.rounds.max()))
             state.attendance.answer(senders)
-            return self._communicate(state) if state.attendance.is_complete and not state.is_searching else ()
-        fits = message.number == state.number
-        if state.is_searching and fits.any():
-            put(state.answers, senders[fits], message.gradient[fits])
-            if state.answers.counts.all():
-                return self._go_on(state, emptied(state.answers))
+            return self._communicate(state) if state.attendance.is_complete and not state.questions.is_open else ()
+        if state.questions.take_in(senders, message):
+            return self._go_on(state, emptied(state.questions.answers))
         return ()
 
     def awaited(self, state: ServerState) -> Ints:
         """Return whose part is still to come."""
-        return np.flatnonzero(state.answers.counts == 0) if state.is_searching else state.attendance.awaited()
+        questions = state.questions
+        return np.flatnonzero(questions.silent()) if questions.is_open else state.attendance.awaited()
 
     def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
         """Go on with those who have answered; what the others have counts when it comes."""
-        if not state.is_searching:
+        if not state.questions.is_open:
             return self._communicate(state) if state.attendance.is_open else ()
-        silent = state.answers.counts == 0
+        silent = state.questions.silent()
         if silent.all():
             return ()
         state.attendance.missed += silent
-        return self._go_on(state, emptied(state.answers))
+        return self._go_on(state, emptied(state.questions.answers))
 
     def _communicate(self, state: ServerState) -> Sequence[Outgoing[Download]]:
         """Take a step by what has come, or begin the search by it."""
@@ -225,16 +219,17 @@ class OnlineServer:
             self.solver.begin(state.search, information, duels)
             return self._go_on(state, gradient)
         self._descend(state, gradient, window)
-        return (_to_all(state, self._share(state)),)
+        return (state.questions.to_all(self._share(state)),)
 
     def _go_on(self, state: ServerState, gradient: Floats) -> Sequence[Outgoing[Download]]:
         """Take one step of the search; share where it ends, and go on if all have sent more meanwhile."""
-        state.is_searching = not self.solver.advance(state.search, gradient)
-        if state.is_searching:
-            state.number += 1
-            return (_to_all(state, Probe(state.search.trial.copy(), is_answer=0, number=state.number)),)
+        questions = state.questions
+        if not self.solver.advance(state.search, gradient):
+            probe = Probe(state.search.trial.copy(), is_answer=0, number=questions.ask())
+            return (questions.to_all(probe),)
+        questions.is_open = False
         state.anchor[:] = state.search.trial
-        shared = _to_all(state, self._share(state))
+        shared = questions.to_all(self._share(state))
         return (shared, *(self._communicate(state) if state.attendance.is_complete else ()))
 
     def _descend(self, state: ServerState, gradient: Floats, window: int) -> None:
@@ -249,10 +244,6 @@ class OnlineServer:
         state.anchors += 1
         estimate = state.anchor_sum / state.anchors
         return Synchronised(estimate, state.anchor.copy(), state.information.copy(), state.rounds)
-
-
-def _to_all(state: ServerState, message: Download) -> Outgoing[Download]:
-    return Outgoing(np.arange(len(state.answers.counts)), message)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.kernels.neural.tangent_features import Array
 
 CHUNKS = {"cpu": 256, "cuda": 2048}  # observations that a step of the training takes in at once
-# A GPU's compiler would try every product in many ways before the first round: a minute more, for no gain.
+# A GPU's compiler would try every product in many ways before the first round, to choose among kernels this small.
 OPTIONS: dict[str, dict[str, Any]] = {"cpu": {}, "cuda": {"xla_gpu_autotune_level": 0}}
 
 
