@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.row import best_seconds
-from fedbandit.kernels.neural.rounds import Plan, rounds_of
+from fedbandit.kernels.neural.rounds import rounds_of
+from fedbandit.kernels.neural.steps import Plan
 
 CLIENTS, SEEN, INPUTS, WIDTH, STEPS, ARMS = 2, 1000, 63, 20, 30, 7
 REPEATS = 20
@@ -39,12 +40,12 @@ def jax_work(device: str) -> tuple[Callable[[], object], Callable[[], object]]:
         rewards = rounds.device.put(rng.standard_normal((CLIENTS, chunks, chunk)))
         arms = rounds.device.put(rng.standard_normal((CLIENTS, ARMS, INPUTS)))
         thetas = rounds.device.put(np.broadcast_to(rounds.network.initial, (CLIENTS, rounds.network.parameters)))
-    counts, loads = np.full(CLIENTS, SEEN), np.full(CLIENTS, float(SEEN), np.float32)
-    gradients = jax.jit(rounds.features)
+    sizes = np.full((2, CLIENTS), SEEN, np.float32)
+    gradients = jax.jit(rounds.steps.features)
 
     def train() -> None:
         with rounds.active():
-            rounds.train(thetas, thetas, contexts, rewards, counts, loads).block_until_ready()
+            rounds.train(thetas, thetas, contexts, rewards, sizes).block_until_ready()
 
     def differentiate() -> None:
         with rounds.active():

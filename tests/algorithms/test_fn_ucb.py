@@ -7,9 +7,10 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.engines.in_process import simulate
-from fedbandit.environments.recorded import Recorded
 from fedbandit.kernels.network import normal_network, symmetric_network
 from reference import neural as reference
+from samples.runs import ByMessages
+from samples.worlds import recorded
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
@@ -23,19 +24,18 @@ def initial(world, parameters):
     return make(world["arms"].shape[2], parameters["width"], depth, parameters.get("network_seed", 0)).initial
 
 
-def play(folder, world, name, **parameters):
-    path = str(folder / "turns.npz")
-    np.savez(path, **world)
-    recorded = Recorded(path=path)
-    return simulate(fb.algorithm(name, **parameters), recorded, recorded.setting().horizon)
-
-
 def compare(folder, world, name="fn-ucb-less", **changes):
+    """Compare a run with the transcription: message by message, and in whole rounds where all communicate in each."""
     parameters = {**SMALL, **changes}
-    trace, wire = play(folder, world, name, **parameters)
+    algorithm, environment = fb.algorithm(name, **parameters), recorded(folder, world)
     known = {key: value for key, value in parameters.items() if key not in {"precision", "network_seed"}}
-    theta_0 = initial(world, parameters)
-    literal = reference.fn_ucb(world, theta_0, all_inverses=name == "fn-ucb", **known)
+    literal = reference.fn_ucb(world, initial(world, parameters), all_inverses=name == "fn-ucb", **known)
+    for each in (ByMessages(algorithm), algorithm)[: 1 if changes.get("sync_threshold") else 2]:
+        assert_equals(literal, *simulate(each, environment, environment.setting().horizon))
+    return literal
+
+
+def assert_equals(literal, trace, wire):
     assert trace.choice.tolist() == literal["arm"].tolist()
     assert np.cumsum(trace.messages).tolist() == literal["messages"].tolist()
     assert np.cumsum(trace.scalars).tolist() == literal["scalars"].tolist()
@@ -44,7 +44,6 @@ def compare(folder, world, name="fn-ucb-less", **changes):
     np.testing.assert_allclose(own.thetas, literal["theta"], atol=1e-9)
     if literal["rounds"]:
         np.testing.assert_allclose(wire.clients.state.thetas[0], literal["theta_sync"], atol=1e-9)
-    return literal
 
 
 COSINE = {"seed": 0, "rounds": 25, "clients": 3, "arms": 4, "dimension": 3}

@@ -10,6 +10,7 @@ from fedbandit.core.randomness import ClientStreams
 from fedbandit.engines.in_process import simulate
 from fedbandit.kernels.network import normal_network, symmetric_network
 from reference import neural as reference
+from samples.runs import ByMessages, assert_same_trace
 from samples.worlds import recorded
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
@@ -20,8 +21,12 @@ WORLD = {"seed": 0, "rounds": 20, "clients": 2, "arms": 4, "dimension": 3}
 
 
 def play(folder, world, name, **parameters):
-    environment = recorded(folder, world)
-    return simulate(fb.algorithm(name, **parameters), environment, environment.setting().horizon)
+    """Run in whole rounds, and see that round by round is the same."""
+    environment, algorithm = recorded(folder, world), fb.algorithm(name, **parameters)
+    plain, _ = simulate(ByMessages(algorithm), environment, environment.setting().horizon)
+    trace, wire = simulate(algorithm, environment, environment.setting().horizon)
+    assert_same_trace(trace, plain)
+    return trace, wire
 
 
 @pytest.mark.parametrize(
@@ -56,9 +61,8 @@ def test_neural_ts_equals_the_transcription(tmp_path):
 
 def test_fn_ucb_of_one_client_without_the_pooled_bound_is_neural_ucb(tmp_path):
     world = reference.nonlinear_rounds(**{**WORLD, "clients": 1, "rounds": 40})
-    wide = {**EXACT, "width": 20}  # so wide that every context has a gradient: one without starts no communication
-    alone, _ = play(tmp_path, world, "neural-ucb", **wide)
-    together, _ = play(tmp_path, world, "fn-ucb", weight=1.0, **wide)
+    alone, _ = play(tmp_path, world, "neural-ucb", **EXACT)
+    together, _ = play(tmp_path, world, "fn-ucb", weight=1.0, **EXACT)
     assert alone.choice.tolist() == together.choice.tolist()
 
 

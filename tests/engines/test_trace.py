@@ -1,5 +1,6 @@
 """A trace books what the ledger has grown by."""
 
+import numpy as np
 import pytest
 
 from fedbandit.core.errors import InvalidInput
@@ -24,6 +25,16 @@ def test_a_turn_is_charged_with_what_the_ledger_has_grown_by():
     assert trace.scalars.tolist() == [0, 25, 0]
     assert trace.bytes.tolist() == [0, 250, 0]
     assert trace.rounds == 2, "an exchange of nothing but signals is no communication round"
+
+
+def test_rounds_are_charged_with_equal_shares():
+    trace = Trace.empty(6)
+    ledger = trace.ledger
+    ledger.messages, ledger.scalars, ledger.bytes = 6, 60, 600
+    trace.book(np.array([1, 3, 5]), (0, 0, 0), rounds=3)
+    assert trace.messages.tolist() == [0, 2, 0, 2, 0, 2]
+    assert trace.bytes.tolist() == [0, 200, 0, 200, 0, 200]
+    assert trace.rounds == 3
 
 
 def test_more_turns_than_memory_are_refused():

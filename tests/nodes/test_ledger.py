@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.nodes.envelope import HEADER_BYTES, Envelope
 from fedbandit.nodes.ledger import Ledger
@@ -35,6 +36,17 @@ def test_a_broadcast_to_a_thousand_clients_is_a_thousand_messages_down():
     ledger = Ledger()
     ledger.record(Envelope(np.arange(1000), message, 0, np.asarray(1)))
     assert totals(ledger) == (1000, 9000, 1000 * (len(encode(message)) + HEADER_BYTES), 0, 1000)
+
+
+def test_what_is_sent_several_times_is_counted_several_times():
+    message = FullDownload(np.ones(4), 1, np.eye(2), np.zeros(1))
+    once, often = Ledger(), Ledger()
+    for _ in range(5):
+        once.record(Envelope(np.arange(3), message, 0, np.asarray(1)))
+    often.record(Outgoing(np.arange(3), message), times=5)
+    often.record(Outgoing(np.arange(3), Pong(1)), times=2)
+    assert totals(often) == totals(once)
+    assert often.signals == 6
 
 
 def test_signals_are_counted_apart_and_weigh_nothing():

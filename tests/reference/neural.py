@@ -227,7 +227,7 @@ def fn_ucb(
             v_local[i] = v_local[i] + square(phi)
             # Line 11.
             growth = log_determinant(ridge * identity + w_sync + w_new[i]) - log_determinant(v_last)
-            calls = calls or (t - t_last) * growth > sync_threshold
+            calls = calls or sync_threshold == 0 or (t - t_last) * growth > sync_threshold
         if calls:
             communications += 1
             ratios, inverses = [], []

@@ -11,3 +11,16 @@ def assert_same_trace(one, other):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     assert one.ledger == other.ledger
     assert one.rounds == other.rounds
+
+
+class ByMessages:
+    """An algorithm whose sides exchange every message, though they could play whole rounds in one process."""
+
+    def __init__(self, algorithm):
+        self._algorithm = algorithm
+
+    def __getattr__(self, name):
+        return getattr(self._algorithm, name)
+
+    def build(self, setting):
+        return self._algorithm.build(setting)._replace(together=None)

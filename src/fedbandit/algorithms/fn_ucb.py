@@ -62,13 +62,19 @@ class TogetherAlgorithm(NeuralAlgorithm):
         from fedbandit.algorithms.neural.exchange import Exchange  # these need JAX, and `learner` has checked for it
         from fedbandit.algorithms.neural.server import TogetherServer
         from fedbandit.algorithms.neural.together import TogetherClients
+        from fedbandit.algorithms.neural.whole_rounds import TogetherRounds
 
-        exchange = Exchange(learner.rounds, self.all_inverses)
+        exchange, weight = Exchange(learner.rounds, self.all_inverses), weight_of(self.weight)
         predicting = "average" if self.aggregate else "own"
-        clients = TogetherClients(
-            learner, exchange, weight_of(self.weight), self.sync_threshold, predicting, self.train_from
+        clients = TogetherClients(learner, exchange, weight, self.sync_threshold, predicting, self.train_from)
+        habits = learner.habits(
+            predicts_with=predicting,
+            trains_from=self.train_from,
+            weighs_ratio=weight.needs_ratio,
+            all_inverses=self.all_inverses,
         )
-        return Federation(clients, TogetherServer(exchange))
+        together = TogetherRounds(learner, habits, exchange, weight) if self.sync_threshold == 0 else None
+        return Federation(clients, TogetherServer(exchange), together)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,10 @@ class AloneAlgorithm(NeuralAlgorithm):
         """Make both sides; the server never hears anything."""
         learner = self.learner(setting.dimension)
         from fedbandit.algorithms.neural.alone import AloneClients  # needs JAX; `learner` has checked for it
+        from fedbandit.algorithms.neural.whole_rounds import AloneRounds
 
-        return Federation(AloneClients(learner, setting.arms if self.samples else 0), SilentServer())
+        clients = AloneClients(learner, setting.arms if self.samples else 0)
+        return Federation(clients, SilentServer(), AloneRounds(learner, learner.habits()))
 
 
 @dataclass(frozen=True)

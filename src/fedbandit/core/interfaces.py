@@ -97,11 +97,29 @@ class MeetsDeadlines(Protocol):
         """Close the open round with those who have answered, if any round is open; return what is now sent."""
 
 
+class PlayedRounds(NamedTuple):
+    """What `WholeRounds.play` did: which arms, and what each of the rounds exchanged: kinds, clients and sizes."""
+
+    choices: Ints
+    exchange: Sequence[Outgoing[Message]]
+
+
+class WholeRounds(Protocol):
+    """Both sides of an algorithm that acts in rounds, where they share a process.
+
+    The arithmetic is that of the two sides, and so is what they know afterwards; an algorithm has it only to be faster.
+    """
+
+    def play(self, clients: Any, server: Any, turns: Turns, draws: Floats) -> PlayedRounds:
+        """Play a block of rounds, each in the order of clients, with all that is exchanged after each of them."""
+
+
 class Federation(NamedTuple):
     """Both sides of one algorithm with its parameters, ready to run."""
 
     clients: Clients
     server: Server
+    together: WholeRounds | None = None  # what a simulation may use instead of messages
 
 
 class TurnByTurn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence
+from fedbandit.core.interfaces import Cadence, Federation, WholeRounds
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.engines.trace import Trace
@@ -24,6 +25,7 @@ from fedbandit.nodes.envelope import Envelope
 from fedbandit.nodes.ledger import Ledger
 from fedbandit.nodes.server import ServerNode
 
+Play = Callable[["Wire", Turns, ClientStreams, Trace, int], None]
 BLOCK_BYTES = 1 << 22  # features of a block of turns: small enough for the processor's cache
 
 
@@ -61,7 +63,7 @@ def simulate(
     nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
     wire = Wire(*nodes, trace.ledger)
     streams = ClientStreams(seed)
-    play = _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
+    play = _player(sides)
     done = 0
     for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
         check_kind(algorithm, environment, block)
@@ -72,6 +74,12 @@ def simulate(
         if progress is not None:
             progress(done)
     return trace, wire
+
+
+def _player(sides: Federation) -> Play:
+    if sides.together is not None:
+        return partial(_play_together, sides.together)
+    return _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
 
 
 def check_kind(algorithm: Algorithm, environment: Environment, block: Turns) -> None:
@@ -155,8 +163,26 @@ def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace,
     _note(trace, block, np.concatenate(choices), offset)
 
 
+def _play_together(
+    together: WholeRounds, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
+) -> None:
+    clients = wire.clients.clients
+    starts = np.arange(0, len(block), clients)
+    order = (starts[:, np.newaxis] + np.argsort(block.client.reshape(-1, clients), axis=1)).ravel()
+    turns = block.take(order)
+    draws = streams.normals(turns.client, wire.clients.side.draws)
+    played = together.play(wire.clients.state, wire.server.state, turns, draws)
+    before = trace.ledger.totals
+    for each in played.exchange:
+        trace.ledger.record(each, len(starts))
+    trace.book(offset + starts + clients - 1, before, len(starts))
+    choices = np.empty_like(played.choices)
+    choices[order] = played.choices
+    _note(trace, block, choices, offset)
+
+
 def _exchange(wire: Wire, envelopes: list[Envelope], trace: Trace, turn: int) -> None:
-    before = (trace.ledger.messages, trace.ledger.scalars, trace.ledger.bytes)
+    before = trace.ledger.totals
     wire.carry(envelopes)
     trace.book(turn, before)
 

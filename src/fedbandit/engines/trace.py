@@ -35,10 +35,10 @@ class Trace:
             raise InvalidInput(f"turns={turns} do not fit into memory: run fewer turns") from None
         return cls(whole[0], whole[1], real[0], real[1], whole[2], whole[3], whole[4], Ledger())
 
-    def book(self, turn: int, before: tuple[int, int, int]) -> None:
-        """Charge a turn with what the ledger has grown by since `before`."""
+    def book(self, turn: int | Ints, before: tuple[int, int, int], rounds: int = 1) -> None:
+        """Charge a turn, or each of some that ended so many rounds, with what the ledger grew by since `before`."""
         ledger = self.ledger
-        self.messages[turn] += ledger.messages - before[0]
-        self.scalars[turn] += ledger.scalars - before[1]
-        self.bytes[turn] += ledger.bytes - before[2]
-        self.rounds += ledger.messages > before[0]
+        self.messages[turn] += (ledger.messages - before[0]) // rounds
+        self.scalars[turn] += (ledger.scalars - before[1]) // rounds
+        self.bytes[turn] += (ledger.bytes - before[2]) // rounds
+        self.rounds += rounds * (ledger.messages > before[0])

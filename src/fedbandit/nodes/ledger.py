@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Message, Upload
 from fedbandit.nodes.envelope import HEADER_BYTES, Envelope
 from fedbandit.wire import weigh
 
@@ -23,18 +25,23 @@ class Ledger:
     downloads: int = 0
     signals: int = 0
 
-    def record(self, envelope: Envelope) -> None:
-        """Count an envelope: one message for each client at its other end."""
-        transfers = len(envelope.clients)
-        message = envelope.message
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """Return messages, scalars and bytes."""
+        return self.messages, self.scalars, self.bytes
+
+    def record(self, sent: Envelope | Outgoing[Message], times: int = 1) -> None:
+        """Count what is sent so many times: one message for each client at its other end."""
+        clients, message = len(sent.clients), sent.message
+        transfers = clients * times
         if message.is_signal():
             self.signals += transfers
             return
-        weight = weigh(message, transfers)
+        weight = weigh(message, clients)
         self.messages += transfers
-        self.scalars += weight.scalars
-        self.bytes += weight.bytes + transfers * HEADER_BYTES
-        if envelope.is_upload:
+        self.scalars += weight.scalars * times
+        self.bytes += weight.bytes * times + transfers * HEADER_BYTES
+        if isinstance(message, Upload):
             self.uploads += transfers
         else:
             self.downloads += transfers

@@ -15,7 +15,8 @@ from fedbandit.engines.in_process import simulate  # noqa: E402
 from fedbandit.kernels import subspace  # noqa: E402
 from fedbandit.kernels.network import symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.matrices import Diagonal, Full, growth, squares  # noqa: E402
-from fedbandit.kernels.neural.rounds import Plan, rounds_of  # noqa: E402
+from fedbandit.kernels.neural.rounds import rounds_of  # noqa: E402
+from fedbandit.kernels.neural.steps import Plan  # noqa: E402
 from samples.worlds import recorded  # noqa: E402
 
 PLAN = Plan(
@@ -39,7 +40,7 @@ def observed(plan, updates):
         matrix = np.asarray(own.matrix, dtype=np.float64)
     exact = rounds_of(plan._replace(precision="float64"))
     with exact.active():
-        features = np.asarray(exact.features(jnp.asarray(contexts[:, :, 0])))
+        features = np.asarray(exact.steps.features(jnp.asarray(contexts[:, :, 0])))
     return matrix, features.swapaxes(0, 1)
 
 
@@ -73,10 +74,9 @@ def test_five_thousand_updates_of_the_pooled_matrix_stay_with_its_exact_inverse(
     trace, wire = simulate(fb.algorithm("fn-ucb-less", width=10, train_steps=0), world, 5000)
     exact = rounds_of(wire.clients.side.rounds.plan._replace(precision="float64"))
     with exact.active():
-        features = np.asarray(exact.features(jnp.asarray(arms[np.arange(5000), trace.choice])))
+        features = np.asarray(exact.steps.features(jnp.asarray(arms[np.arange(5000), trace.choice])))
     right = np.linalg.inv(0.1 * np.eye(features.shape[1]) + features.T @ features)
-    latest = wire.clients.state.synced
-    found = np.asarray(wire.clients.side.rounds.catch_up(latest.matrix, latest.rows)[0], dtype=np.float64)
+    found = np.asarray(wire.clients.state.synced.matrix[0], dtype=np.float64)
     assert trace.rounds == 1000
     assert np.abs(found - right).max() < 1e-5 * np.abs(right).max()
 

@@ -6,7 +6,6 @@ phi = g(x; theta_0) / sqrt(m), and a network that it trains on them (`fedbandit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,22 +17,12 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural.cohort import put_rows, rows_of
 from fedbandit.kernels.neural.device import plain
-from fedbandit.kernels.neural.grams import REFRESH
-from fedbandit.kernels.neural.rounds import Past, Rounds
+from fedbandit.kernels.neural.grams import REFRESH, SPAN
+from fedbandit.kernels.neural.rounds import Rounds
+from fedbandit.kernels.neural.steps import Past
+from fedbandit.kernels.neural.whole_rounds import LOADS, Habits
 
 ROOM = 2048  # observations of a client that there is room for at first
-
-
-def squared_lengths(contexts: Floats) -> Floats:
-    """Return max(1, |x|^2): how many contexts of length 1 have gradients as long as these together.
-
-    >>> squared_lengths(np.array([[0.5, 0.0], [3.0, 4.0]]))
-    array([ 1., 25.])
-    """
-    return np.asarray(np.maximum(1.0, (contexts**2).sum(axis=1)))
-
-
-LOADS: dict[str, Callable[[Floats], Floats]] = {"lengths": squared_lengths, "count": lambda rows: np.ones(len(rows))}
 
 
 @dataclass
@@ -57,8 +46,15 @@ class Learner:
         self.rounds = rounds
         self.train_until = train_until
         self.warm_start = warm_start
+        self.rate_bound = rate_bound
         self.loads = LOADS[rate_bound]
         self.initial = rounds.network.initial
+
+    def habits(self, **others: Any) -> Habits:
+        """Return how clients go about it who do `others` besides."""
+        if not self.warm_start:
+            others["trains_from"] = "initial"
+        return Habits(self.rate_bound, self.train_until, **others)
 
     def start(self, clients: int) -> Own:
         """Return clients that have observed nothing."""
@@ -83,7 +79,7 @@ class Learner:
         """Take in what each client of `who` observed by a compiled function; return what else it returns."""
         clients, cast = len(own.turns), self.rounds.device.cast
         at = own.turns[who]
-        self._make_room(own, int(at.max()))
+        own.past = self.room_for(own, int(at.max()))
         at = np.where(at < self.train_until, at, np.iinfo(np.int32).max)  # what is never trained on is not remembered
         chosen = seen.features[np.arange(len(who)), seen.choice]
         observed = cast(np.column_stack([chosen, seen.feedback]))
@@ -93,11 +89,11 @@ class Learner:
         own.turns[who] += 1
         own.load[who] += self.loads(chosen)
         own.used[who] += 1
-        self._refresh(own)
+        self.refresh(own)
         return rest
 
-    def _refresh(self, own: Own) -> None:
-        """Compute inverses afresh before rounding errors add up."""
+    def refresh(self, own: Own) -> None:
+        """Compute inverses afresh before rounding errors add up, if it is time to."""
         if own.past.features is None or own.used.max() < own.past.features.shape[1]:
             return
         own.base, latest, own.matrix = self.rounds.refresh(own.base, own.past.features)
@@ -122,14 +118,22 @@ class Learner:
         sizes = self.rounds.device.cast([counts, own.load[who]])
         own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, begin, *history, sizes), clients)
 
-    def checked(self, choice: Any, own: Own, who: Ints) -> Ints:
-        """Return the arms of clients, or say that there are none to choose by."""
+    def checked_rounds(self, choices: Ints, own: Own) -> Ints:
+        """Return the arms (rounds, clients) of everyone, or say that there are none to choose by."""
+        diverged = (choices < 0).any(axis=1)
+        first = int(np.argmax(diverged))
+        self.checked(choices[first], own, np.arange(len(own.turns)), first)
+        return choices
+
+    def checked(self, choice: Any, own: Own, who: Ints, ahead: int = 0) -> Ints:
+        """Return the arms of clients, `ahead` rounds after those that they know, or say that there are none."""
         arms = plain(choice).astype(np.int64)
         if (arms < 0).any():
             client = int(who[np.argmax(arms < 0)])
+            round_ = own.turns[client] + ahead + 1
             raise InvalidInput(
-                f"the predictions of client {client} in round {own.turns[client] + 1} are not finite, because its "
-                f"training diverged with train_rate={self.rounds.plan.train_rate:g}: lower it, or set "
+                f"the predictions of client {client} in round {round_} are not finite, because its training diverged "
+                f"with train_rate={self.rounds.plan.train_rate:g}: lower it, or set "
                 "regulariser=anchor and rate_bound=lengths"
             )
         return arms
@@ -148,8 +152,17 @@ class Learner:
                 "set diagonal=true, lower the width, or run fewer clients"
             )
 
-    def _make_room(self, own: Own, last: int) -> None:
-        chunks, columns = own.past.rewards.shape[1:]
-        if chunks * columns <= last < self.train_until:
-            contexts, rewards = (jnp.concatenate([each, jnp.zeros_like(each)], axis=1) for each in own.past[:2])
-            own.past = Past(contexts, rewards, own.past.features)
+    def room_for(self, own: Own, last: int) -> Past:
+        """Return the history with room for a client's observation `last`, if it is ever trained on."""
+        contexts, rewards, features = own.past
+        while rewards.shape[1] * rewards.shape[2] <= min(last, self.train_until - 1):
+            contexts, rewards = (jnp.concatenate([each, jnp.zeros_like(each)], axis=1) for each in (contexts, rewards))
+        return Past(contexts, rewards, features)
+
+    def span(self, own: Own, most: int) -> tuple[int, bool]:
+        """Return how many rounds, `most` at most, can be played until the next change, and whether they train."""
+        length, done = min(most, SPAN), int(own.turns[0])
+        if own.past.features is not None:
+            length = min(length, own.past.features.shape[1] - int(own.used[0]))
+        trains = done < self.train_until
+        return min(length, self.train_until - done) if trains else length, trains

@@ -63,7 +63,8 @@ class NeuralAlgorithm(Algorithm):
                 f"{self.id} needs JAX, which is not installed: run pip install 'fedbandit[neural]' to add it"
             )
         from fedbandit.algorithms.neural.learner import Learner  # JAX is imported only by those who compute with it
-        from fedbandit.kernels.neural.rounds import Plan, rounds_of
+        from fedbandit.kernels.neural.rounds import rounds_of
+        from fedbandit.kernels.neural.steps import Plan
 
         plan = Plan(
             inputs=inputs, width=self.width, depth=self.depth, initialisation=self.initialisation,

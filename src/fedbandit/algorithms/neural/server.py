@@ -68,16 +68,10 @@ class TogetherServer:
         grams, moments, thetas, ratios, inverses = _in_order(state.shares)
         state.shares = []
         state.version += 1
-        averages = not self.exchange.all_inverses
-        gathered: list[Any] = []
-
-        def adding(*sums: Any) -> Any:  # everything that the round adds up, in one call
-            added, *others = self.rounds.gather(state.moment, moments, thetas, inverses, sums, averages=averages)
-            gathered.extend(others)
-            return added
-
-        state.whole = self.exchange.grams.merge(state.whole, grams, adding)
-        state.moment, weights, sent = gathered
+        state.whole = self.exchange.grams.merge(state.whole, grams)
+        state.moment, weights, sent = self.rounds.gather(
+            state.moment, moments, thetas, inverses, averages=not self.exchange.all_inverses
+        )
         message: Download = self.exchange.consensus(
             state.whole, state.moment, weights, plain(ratios).min(), sent, state.version
         )

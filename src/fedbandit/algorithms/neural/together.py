@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural.cohort import is_everyone, one_each, rows_of, share_row
 from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import REFRESH, Synced
-from fedbandit.kernels.neural.rounds import Learnt
+from fedbandit.kernels.neural.steps import Learnt
 from fedbandit.kernels.neural.sums import Sums
 
 
@@ -92,23 +92,20 @@ class TogetherClients(TurnByTurn):
             self._absorb(state)
             cast, clients = self.rounds.device.cast, len(state.alpha)
             alpha = self.weight.at(state.own.turns[who] + 1, state.alpha[who])
-            choice, pooled = self.rounds.choose_together(
+            choice = self.rounds.choose_together(
                 cast(features),
                 rows_of(state.pooled, who, clients),
                 rows_of(state.learnt.pooled_moment, who, clients),
                 rows_of(self._predicting(state), who, clients),
                 rows_of(state.sent, who, clients),
                 cast(np.column_stack([state.heard[who], alpha])),
-                state.synced.rows,
             )
-            if pooled is not None:
-                self._caught_up(state, pooled)
             return self.learner.checked(choice, state.own, who)
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; ask for a communication round where enough has been learnt (lines 9 to 12)."""
         with self.rounds.active():
-            self._settle(state)
+            self._absorb(state)
             clients = len(state.alpha)
             learnt, grown, features, rows = self.learner.observe(
                 state.own,
@@ -125,7 +122,7 @@ class TogetherClients(TurnByTurn):
             if self.weight.needs_ratio:
                 self._remember(state, who, seen.features)
             state.since[who] += 1
-            due = who[state.since[who] * plain(grown) > self.threshold]
+            due = who if self.threshold == 0 else who[state.since[who] * plain(grown) > self.threshold]
         return (Outgoing(due, SyncRequest(state.version[due])),) if due.size else ()
 
     def receive(self, state: CohortState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
@@ -136,18 +133,8 @@ class TogetherClients(TurnByTurn):
             self._take_in(state, to, message)
         return ()
 
-    def _settle(self, state: CohortState) -> None:
-        """Bring V-bar up to date: with what was downloaded and with the clients' own latest observations."""
-        if state.synced.rows is not None:
-            self._caught_up(state, self.rounds.catch_up(state.synced.matrix, state.synced.rows))
-        self._absorb(state)
-
-    def _caught_up(self, state: CohortState, pooled: Any) -> None:
-        """Keep the pooled matrix in which what was downloaded last is taken in."""
-        state.synced = replace(state.synced, matrix=pooled, rows=None)
-        state.pooled = pooled
-
     def _absorb(self, state: CohortState) -> None:
+        """Bring V-bar up to date with the clients' own latest observations."""
         if state.pending is not None:
             pooled = one_each(state.pooled, len(state.alpha))
             state.pooled, state.pending = self.rounds.absorb(pooled, state.pending), None
@@ -192,12 +179,7 @@ class TogetherClients(TurnByTurn):
         news = self.exchange.read(message)
         busy = to[state.new.used[to] > 0]
         for_all = is_everyone(to, clients) and not busy.size
-        if state.synced.rows is not None:
-            self._settle(state)
         state.synced = grams.synced(state.synced, news.gram, news.rows, news.version)
-        if state.synced.rows is not None and not for_all:
-            matrix = self.rounds.catch_up(state.synced.matrix, state.synced.rows)
-            state.synced = replace(state.synced, matrix=matrix, rows=None)
         state.pooled = share_row(state.pooled, to, state.synced.matrix, clients)
         moment = share_row(state.learnt.pooled_moment, to, news.moment, clients)
         if not for_all:

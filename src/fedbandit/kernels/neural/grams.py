@@ -7,8 +7,6 @@ that missed a version, or has its download from a network (where only W_sync tra
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -20,9 +18,9 @@ from fedbandit.kernels.neural.matrices import Full
 from fedbandit.kernels.neural.sums import Sums, doubly, total
 from fedbandit.kernels.neural.tangent_features import Array
 
-Adding = Callable[..., Any]
 REFRESH = 512  # after so many rank-one updates an inverse is computed afresh
 LATEST = 64  # rows that the server keeps beside its sum
+SPAN = 128  # rounds that are played at once, at most
 
 
 class Gram(NamedTuple):
@@ -44,14 +42,12 @@ class Whole(NamedTuple):
     used: int = 0  # rows in use, the others being zero
 
 
-@dataclass
-class Synced:
+class Synced(NamedTuple):
     """The pooled matrix of the latest version that a cohort took in, alike for all its clients."""
 
-    matrix: Array  # (1, ...) without `rows`
+    matrix: Array  # (1, ...)
     version: int
-    updates: int
-    rows: Array | None = None  # which it lacks: the next choice takes them in, and saves a call
+    updates: int  # of rank one since it was computed afresh
 
 
 class DiagonalGrams:
@@ -74,17 +70,21 @@ class DiagonalGrams:
         new.used[who] = 0
         return Gram(diagonal)
 
-    def merge(self, whole: Whole, parts: list[Gram], adding: Adding) -> Whole:
+    def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
         """Return the server's sums with what was uploaded, in the order of clients."""
-        return Whole(Gram(adding(whole.gram.diagonal, [part.diagonal for part in parts])))
-
-    def added(self, diagonal: Array, diagonals: list[Array]) -> Array:
-        """Return the sum of diagonals."""
-        return diagonal + jnp.concatenate(diagonals).sum(axis=0, keepdims=True)
+        return Whole(Gram(_added(whole.gram.diagonal, parts)))
 
     def synced(self, before: Synced, gram: Gram, news: None, version: int) -> Synced:  # noqa: ARG002
         """Return the pooled matrix that follows from the server's sums."""
         return Synced(gram.diagonal, version, 0)
+
+    def summed(self, whole: Whole, diagonal: Array, features: None, slot: int) -> Whole:  # noqa: ARG002
+        """Return the server's sums after rounds in which the diagonal became what it is."""
+        return Whole(Gram(diagonal))
+
+    def joined(self, pooled: Array, rows: Array, diagonal: Array) -> Array:  # noqa: ARG002
+        """Return the pooled matrix (1, ...) with more rows, which make the diagonal of W_sync what it is now."""
+        return diagonal
 
     def own(self, gram: Gram, new: Sums, diagonal: Array, client: int) -> Array:  # noqa: ARG002
         """Return the pooled matrix of a client that has observed more since its upload."""
@@ -96,7 +96,10 @@ class FullGrams:
 
     def __init__(self, matrices: Full, device: Device) -> None:
         """Take the matrices whose sums these are."""
+        self.matrices = matrices
         self.size, self.dtype = matrices.size, device.dtype
+        self._joined = device.compiled(self.joined)
+        self._latest = device.compiled(_latest)
         self._inverted = device.compiled(lambda gram: matrices.invert(gram[0])[None].astype(device.dtype))
 
     def nothing(self) -> Whole:
@@ -112,32 +115,43 @@ class FullGrams:
         """Return what clients upload; it is theirs no more."""
         return Gram(diagonal, *new.taken(who, self.size, self.dtype))
 
-    def merge(self, whole: Whole, parts: list[Gram], adding: Adding) -> Whole:
-        """Return the server's sums with what was uploaded, in the order of clients; `adding` is `added`, compiled."""
+    def merge(self, whole: Whole, parts: list[Gram]) -> Whole:
+        """Return the server's sums with what was uploaded, in the order of clients."""
         (diagonal, base, rows), used = whole.gram, whole.used
         bases = [part.base for part in parts if part.base is not None]
         with doubly():
             for more in bases:
                 base = more.sum(axis=0, keepdims=True) + (0 if base is None else base)
-        arriving = sum(part.rows.shape[0] * part.rows.shape[1] for part in parts if part.rows is not None)
-        if used + arriving > LATEST:
+        news = jnp.concatenate([part.rows.reshape(-1, self.size) for part in parts])  # type: ignore[union-attr]
+        if used + len(news) > LATEST:
             base, rows, used = total(base, rows), jnp.zeros_like(rows), 0
-        diagonal, more_rows, news = adding(
-            diagonal, rows, used, [part.diagonal for part in parts], [part.rows for part in parts]
-        )
-        if arriving > LATEST:
+        if len(news) > LATEST:
             base = total(base, news[None])
         else:
-            rows, used = more_rows, used + arriving
-        return Whole(Gram(diagonal, base, rows), None if bases else news, used)
+            rows, used = jax.lax.dynamic_update_slice(rows, news[None], (0, used, 0)), used + len(news)
+        return Whole(Gram(_added(diagonal, parts), base, rows), None if bases else news, used)
 
     def synced(self, before: Synced, gram: Gram, news: Array | None, version: int) -> Synced:
         """Return the pooled matrix that follows from the server's sums."""
         if version == before.version:
             return before
         if news is None or version != before.version + 1 or before.updates + len(news) > REFRESH:
-            return Synced(self._invert(total(gram.base, gram.rows)), version, 0)
-        return Synced(before.matrix, version, before.updates + len(news), news)
+            return Synced(self.afresh(gram), version, 0)
+        return Synced(self._joined(before.matrix, news, gram.diagonal), version, before.updates + len(news))
+
+    def summed(self, whole: Whole, diagonal: Array, features: Array, slot: int) -> Whole:
+        """Return the server's sums with features (clients, REFRESH, q), of which SPAN rows at most from `slot` on."""
+        base = None if whole.gram.base is None and not whole.used else total(whole.gram.base, whole.gram.rows)
+        rows = jnp.zeros((1, LATEST, self.size), self.dtype)
+        return Whole(Gram(diagonal, total(base, self._latest(features, slot)), rows))
+
+    def joined(self, pooled: Array, rows: Array, diagonal: Array) -> Array:  # noqa: ARG002
+        """Return the pooled inverse (1, q, q) with more rows in its sums."""
+        return self.matrices.absorb_rows(pooled[0], rows)[None]
+
+    def afresh(self, gram: Gram) -> Array:
+        """Return the pooled inverse (1, q, q) of the server's sums, computed afresh."""
+        return self._invert(total(gram.base, gram.rows))
 
     def own(self, gram: Gram, new: Sums, diagonal: Array, client: int) -> Array:  # noqa: ARG002
         """Return the pooled matrix of a client that has observed more since its upload."""
@@ -151,11 +165,14 @@ class FullGrams:
         with doubly():
             return self._inverted(gram)
 
-    def added(
-        self, diagonal: Array, rows: Array, used: Array, diagonals: list[Array], new_rows: list[Array]
-    ) -> tuple[Array, Array, Array]:
-        """Return the sum of diagonals, the latest rows with the new ones among them, and the new ones."""
-        news = jnp.concatenate([each.reshape(-1, self.size) for each in new_rows])
-        if len(news) <= LATEST:
-            rows = jax.lax.dynamic_update_slice(rows, news[None], (0, used, 0))
-        return diagonal + jnp.concatenate(diagonals).sum(axis=0, keepdims=True), rows, news
+
+def _added(diagonal: Array, parts: list[Gram]) -> Array:
+    return diagonal + jnp.concatenate([part.diagonal for part in parts]).sum(axis=0, keepdims=True)
+
+
+def _latest(features: Array, slot: Array) -> Array:
+    """Return the rows from `slot` on of all clients, SPAN of each, as rows of one matrix (1, ...)."""
+    start = jnp.minimum(slot, features.shape[1] - SPAN)
+    rows = jax.lax.dynamic_slice_in_dim(features, start, SPAN, axis=1)
+    known = (start + jnp.arange(SPAN) >= slot)[:, None]
+    return jnp.where(known, rows, 0).reshape(1, -1, features.shape[2])
