@@ -5,7 +5,8 @@ weights, features and regulariser of the authors' code (but with theta_0 frozen 
 does not do); and `synchronised`, which besides trains on from the latest average, in 30 steps for each client. That is
 the part of the authors' shared network that can be had without sharing data: there all clients train one network, each
 30 steps a round. On the synthetic worlds a fourth, `equal steps`, gives everybody 150 steps, lone clients too: what is
-left of the difference is due to the other clients.
+left of the difference is due to the other clients. A fifth, `network only`, besides leaves the pooled bound out, which
+the lone clients do not have either.
 
 Published numbers are the authors' result files, 3 seeds, mean and standard error at t = 5000.
 """
@@ -28,7 +29,7 @@ LONE: dict[str, dict[str, Any]] = {  # a lone client has nobody to synchronise w
     "equal steps": {**PRACTICAL, "train_steps": MANY_STEPS},
 }
 SETTINGS = {"paper": "paper", "practical": "practical", "synchronised": "practical"}  # and the lone clients of each
-SYNTHETIC = {**SETTINGS, "equal steps": "equal steps"}
+SYNTHETIC = {**SETTINGS, "equal steps": "equal steps", "network only": "equal steps"}
 WIDTHS = (1, 0.1, 0.01)
 QUICK = Quick(seeds=1, rounds=150)
 
@@ -39,6 +40,8 @@ def parameters_of(setting: str, clients: int) -> dict[str, Any]:
     >>> parameters_of("paper", clients=2), parameters_of("synchronised", clients=2)["train_steps"]
     ({}, 60)
     """
+    if setting == "network only":
+        return {**parameters_of("equal steps", clients), "weight": 1}
     if setting in {"synchronised", "equal steps"}:
         steps = MANY_STEPS if setting == "equal steps" else STEPS * clients
         return {**PRACTICAL, "train_from": "average", "train_steps": steps}
@@ -97,16 +100,18 @@ def shown_of(setting: str) -> tuple[str, ...]:
     return (f"FN-UCB ({setting})", f"NeuralUCB ({SYNTHETIC[setting]})", f"NeuralTS ({SYNTHETIC[setting]})")
 
 
-def claims_of(figure: str, settings: Mapping[str, str] = SETTINGS) -> tuple[Monotone | Ordered, ...]:
+def claims_of(
+    figure: str, settings: Mapping[str, str] = SETTINGS, name: str = "FN-UCB"
+) -> tuple[Monotone | Ordered, ...]:
     """Return what the paper says of a world: more clients help, and two are better than one alone."""
     falls = tuple(
         Monotone(f"Regret per client falls with the number of clients, {setting} setting ({figure})",
-                 (f"FN-UCB ({setting})",), along="clients", per_client=True)
+                 (f"{name} ({setting})",), along="clients", per_client=True)
         for setting in settings
     )  # fmt: skip
     beats = tuple(
         Ordered(f"Two clients have less regret than {lone} alone, {setting} setting ({figure})",
-                (f"FN-UCB ({setting})", f"{lone} ({settings[setting]})"), per_client=True, points=("N=2",))
+                (f"{name} ({setting})", f"{lone} ({settings[setting]})"), per_client=True, points=("N=2",))
         for setting in settings
         for lone in ("NeuralUCB", "NeuralTS")
     )  # fmt: skip
