@@ -8,7 +8,8 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
 import fedbandit as fb  # noqa: E402
-from fedbandit.algorithms.neural.messages import Call, WrittenOut  # noqa: E402
+from fedbandit.algorithms.neural.messages import Call  # noqa: E402
+from fedbandit.algorithms.neural.wording import WrittenOut  # noqa: E402
 from fedbandit.core.turns import Observations  # noqa: E402
 from fedbandit.engines.in_process import simulate  # noqa: E402
 from fedbandit.kernels import subspace  # noqa: E402
