@@ -4,9 +4,10 @@ Every experiment runs in three settings: `paper`, the algorithm as it is publish
 weights, features and regulariser of the authors' code (but with theta_0 frozen and networks averaged, which that code
 does not do); and `synchronised`, which besides trains on from the latest average, in 30 steps for each client. That is
 the part of the authors' shared network that can be had without sharing data: there all clients train one network, each
-30 steps a round. On the synthetic worlds a fourth, `equal steps`, gives everybody 150 steps, lone clients too: what is
-left of the difference is due to the other clients. A fifth, `network only`, besides leaves the pooled bound out, which
-the lone clients do not have either.
+30 steps a round. On the synthetic worlds there are three more. `wide` is the published algorithm with 100 hidden units
+instead of 20: its theory is about wide networks. `equal steps` gives everybody 150 steps, lone clients too: what is
+left of the difference is due to the other clients. `network only` besides leaves the pooled bound out, which the lone
+clients do not have either.
 
 Published numbers are the authors' result files, 3 seeds, mean and standard error at t = 5000.
 """
@@ -25,11 +26,12 @@ PRACTICAL: dict[str, Any] = {"initialisation": "normal", "scale_features": False
 STEPS, MANY_STEPS = 30, 150
 LONE: dict[str, dict[str, Any]] = {  # a lone client has nobody to synchronise with
     "paper": {},
+    "wide": {"width": 100},
     "practical": PRACTICAL,
     "equal steps": {**PRACTICAL, "train_steps": MANY_STEPS},
 }
 SETTINGS = {"paper": "paper", "practical": "practical", "synchronised": "practical"}  # and the lone clients of each
-SYNTHETIC = {**SETTINGS, "equal steps": "equal steps", "network only": "equal steps"}
+SYNTHETIC = {"paper": "paper", "wide": "wide", **SETTINGS, "equal steps": "equal steps", "network only": "equal steps"}
 WIDTHS = (1, 0.1, 0.01)
 QUICK = Quick(seeds=1, rounds=150)
 

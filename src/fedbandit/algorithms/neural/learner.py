@@ -96,7 +96,7 @@ class Learner:
         """Compute inverses afresh before rounding errors add up, if it is time to."""
         if own.past.features is None or own.used.max() < own.past.features.shape[1]:
             return
-        own.base, latest, own.matrix = self.rounds.refresh(own.base, own.past.features)
+        own.base, latest, own.matrix = self.rounds.refresh(own.base, own.past.features, own.matrix)
         own.past = own.past._replace(features=latest)
         own.used[:] = 0
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from functools import lru_cache
 
+import jax.numpy as jnp
+import numpy as np
+
 from fedbandit.kernels.neural.steps import Plan, Steps
 from fedbandit.kernels.neural.sums import doubly
 from fedbandit.kernels.neural.tangent_features import Array
@@ -30,17 +33,23 @@ class Rounds:
         self.ratios = compiled(steps.ratios)
         self.absorb = compiled(self.matrices.absorb)
         self.inverse = compiled(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
-        self._refresh = compiled(steps.refresh, donate_argnums=(0, 1))
+        self._refresh = compiled(steps.refresh, donate_argnums=(0, 2))
         self.gather = compiled(steps.gather, static_argnames="averages")
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which arrays are made and functions called."""
         return self.device.active()
 
-    def refresh(self, base: Array | None, rows: Array) -> tuple[Array, Array, Array]:
-        """Return the sums with the latest rows added up, no rows, and the inverses computed afresh."""
+    def refresh(self, base: Array | None, rows: Array, inverses: Array) -> tuple[Array, Array, Array]:
+        """Return the sums with the latest rows added up, no rows, and the inverses computed afresh.
+
+        One client after the other, each in the place of what it had: all at once would need the memory twice.
+        """
         with doubly():
-            return self._refresh(base, rows)  # type: ignore[no-any-return]
+            sums = jnp.zeros(inverses.shape, np.float64) if base is None else base
+            for client in range(len(rows)):
+                sums, inverses = self._refresh(sums, rows, inverses, client)
+        return sums, jnp.zeros_like(rows), inverses
 
 
 @lru_cache(maxsize=16)
