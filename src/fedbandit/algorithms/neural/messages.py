@@ -7,7 +7,7 @@ comes after its round was closed is summed up and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from fedbandit.core.messages import Download, Layout, Upload, array, header
 class SyncRequest(Upload, kind="neural.request"):
     """A client has learnt enough since the version that it names (line 12): a signal."""
 
+    observations: ClassVar[Ints] = np.zeros(1, dtype=np.int64)  # they come with the contribution
     version: Ints = header()
 
 
