@@ -16,7 +16,7 @@ class Room:
 
     def __init__(self, name, seed):
         setting = fb.Setting(CLIENTS, ARMS, DIMENSION, 50)
-        self.clients, self.server = fb.algorithm(name).build(setting)
+        self.clients, self.server, _ = fb.algorithm(name).build(setting)
         self.known, self.state = self.clients.start(CLIENTS), self.server.start(CLIENTS)
         self.up = [[] for _ in EVERYONE]
         self.down = [[] for _ in EVERYONE]

@@ -97,6 +97,17 @@ def curves(title: str, name: str, **shown: Any) -> OverTime:
     return OverTime(title=title, name=name, per_client=True, by_round=True, **shown)
 
 
+def against_baselines(world: str) -> OverTime:
+    """Return figure 4: two clients and a lone network against the linear and kernel bandits."""
+    series = ("FN-UCB (paper)", "FN-UCB (synchronised)", "NeuralUCB (paper)", *(each.label for each in BASELINES))
+    return curves(
+        "Against linear and kernel bandits (figure 4)",
+        f"{world}-baselines",
+        series=series,
+        labels=("", "N=2", "ν=0.1"),
+    )
+
+
 def shown_of(setting: str) -> tuple[str, ...]:
     """Return the series of a setting's figure: FN-UCB, and the lone networks to compare it with."""
     return (f"FN-UCB ({setting})", f"NeuralUCB ({SYNTHETIC[setting]})", f"NeuralTS ({SYNTHETIC[setting]})")
@@ -138,9 +149,9 @@ for _world, _figure, _published in (
         figures=(
             *(curves(f"{setting} setting ({_figure})", f"{_world}-{setting.replace(' ', '-')}",
                       series=shown_of(setting)) for setting in SYNTHETIC),
-            curves("Against linear and kernel bandits (figure 4)", f"{_world}-baselines",
-                    labels=("", "N=1", "N=2", "ν=0.1")),
-            Against(x="clients", per_client=True, title="Final regret against the number of clients (figure 6)",
+            against_baselines(_world),
+            Against(x="clients", per_client=True, log_x=True, log_y=True,
+                    title="Final regret against the number of clients (figure 6)",
                     name=f"{_world}-clients", series=tuple(f"FN-UCB ({setting})" for setting in SYNTHETIC)),
         ),
         claims=claims_of(_figure, SYNTHETIC),

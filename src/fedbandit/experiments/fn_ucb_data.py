@@ -15,6 +15,7 @@ from fedbandit.experiments.fn_ucb import (
     ROUNDS,
     SETTINGS,
     THRESHOLD_CLAIMS,
+    against_baselines,
     against_lone,
     claims_of,
     curves,
@@ -40,8 +41,7 @@ for _world, _figure, _published in (
         figures=(
             *(curves(f"{setting} setting ({_figure})", f"{_world}-{setting}",
                       series=shown_of(setting)) for setting in SETTINGS),
-            curves("Against linear and kernel bandits (figure 4)", f"{_world}-baselines",
-                    labels=("", "N=1", "N=2", "ν=0.1")),
+            against_baselines(_world),
         ),
         claims=claims_of(_figure),
         quick=QUICK,

@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from fedbandit.core.arrays import Floats
 from fedbandit.experiments.experiment import Experiment
@@ -128,10 +129,17 @@ def _against(axes: Any, figure: TradeOff | Against, table: Table) -> None:
 
 
 def _scale(axes: Any, figure: Figure) -> None:
-    if figure.log_x:
-        axes.set_xscale("log")
-    if figure.log_y:
-        axes.set_yscale("log")
+    """Make axes logarithmic where asked; one of a few decades has plain numbers beside 1, 2 and 5 of each."""
+    for axis, name, is_log in ((axes.xaxis, "x", figure.log_x), (axes.yaxis, "y", figure.log_y)):
+        if not is_log:
+            continue
+        axes.set(**{f"{name}scale": "log"})
+        axes.autoscale_view()
+        low, high = axis.get_view_interval()
+        if high < 1000 * low:
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            axis.set_minor_locator(NullLocator())
 
 
 def _annotate(axes: Any, labels: Sequence[tuple[str, float, float, str]]) -> None:
