@@ -79,6 +79,10 @@ BAD = {
         GOOD + "deadline = 3",
         "serve.toml: federations.demo.deadline has no meaning for async-linucb: leave it out",
     ),
+    "messages that no broker takes": (
+        GOOD.replace("dimension = 2", "dimension = 1500"),
+        "federations.demo: async-linucb has messages of 9018047 bytes, and 8388331 can be carried: lower the dimension",
+    ),
     "a broker of another kind": (
         GOOD.replace("{broker}", "http://localhost"),
         "serve.toml: 'http://localhost' is no address of a broker: write nats://HOST:PORT or tls://HOST:PORT",

@@ -8,6 +8,7 @@ import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.engines import in_process
 from fedbandit.engines.in_process import Wire, simulate
+from samples.runs import ByMessages
 from samples.worlds import arrays_for, recorded
 
 
@@ -45,6 +46,7 @@ def play(kind, tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             if carry is not None:
                 patch.setattr(Wire, "carry", carry)
-            return Played(*simulate(kind(), environment, environment.setting().horizon, seed))
+            algorithm = kind() if carry is None else ByMessages(kind())
+            return Played(*simulate(algorithm, environment, environment.setting().horizon, seed))
 
     return run

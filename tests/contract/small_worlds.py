@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from typing import Any
+
 import numpy as np
+import pytest
 
 import fedbandit as fb
+from fedbandit.algorithms.neural.parameters import NeuralAlgorithm
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.turns import Duels, Rewards, Turns
 
 CLIENTS, ARMS, DIMENSION = 3, 4, 5
+NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install 'fedbandit[neural]'")
 
 
-def algorithm_names() -> list[str]:
+def algorithm_names() -> list[Any]:
     """The algorithms of the package, not those that tests make up."""
-    return [name for name in fb.algorithms if fb.algorithms[name].__module__.startswith("fedbandit.")]
-
-
-def deployable_names() -> list[str]:
-    """Those that a coordinator and sites can run, which is all but those that say otherwise."""
-    return [name for name in algorithm_names() if not fb.algorithms[name].only_simulated]
+    own = [name for name in fb.algorithms if fb.algorithms[name].__module__.startswith("fedbandit.")]
+    neural = {name for name in own if issubclass(fb.algorithms[name], NeuralAlgorithm)}
+    return [pytest.param(name, marks=NEEDS_JAX) if name in neural else name for name in own]
 
 
 def small_setting(name: str, rounds: int) -> Setting:

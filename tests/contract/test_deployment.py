@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from contract.small_worlds import algorithm_names, deployable_names, small_setting, small_turns
-from fedbandit.core.errors import InvalidInput
+from contract.small_worlds import algorithm_names, small_setting, small_turns
 from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.core.messages import Download, Upload
 from fedbandit.engines.faulty import FAULTS, FaultyRun
@@ -31,13 +30,13 @@ def server_state(run):
     return encode_state(run.coordinator.node.node.state)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(name):
     run = deployed(name, seed=1, faults={})
     assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_goes_wrong_the_nodes_come_to_rest_and_the_log_tells_the_whole_truth(name, seed):
     run = deployed(name, seed, NO_LOST_DISKS)
@@ -46,7 +45,7 @@ def test_whatever_goes_wrong_the_nodes_come_to_rest_and_the_log_tells_the_whole_
     assert all(not site.node.life.outbox.frames for site in run.sites)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_nodes_that_are_opened_again_are_the_same(name):
     run = deployed(name, seed=2, faults={})
     before = server_state(run)
@@ -58,7 +57,7 @@ def test_nodes_that_are_opened_again_are_the_same(name):
     assert [encode_state(site.node.life.node.state) for site in run.sites] == sites
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_a_snapshot_and_the_rest_of_the_log_are_the_whole_log(name):
     run = deployed(name, seed=3, faults={})
     records = [entry.data for entry in run.coordinator.disk.records()]
@@ -70,7 +69,7 @@ def test_a_snapshot_and_the_rest_of_the_log_are_the_whole_log(name):
     assert encode_state(DurableServer(run.charter, journal, epoch=1, now=0.0).node.state) == server_state(run)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_uploads_and_downloads_are_declared_with_their_shapes(name):
     setting = small_setting(name, ROUNDS)
     sides = fb.algorithm(name).build(setting)
@@ -79,16 +78,10 @@ def test_uploads_and_downloads_are_declared_with_their_shapes(name):
         assert all(kind.split(".")[0] != "test" for kind in schema.known)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_deadlines_are_met_by_servers_that_wait_for_all(name):
     side = fb.algorithm(name).build(small_setting(name, ROUNDS)).server
     if isinstance(side, MeetsDeadlines):
         state = side.start(3)
         assert side.awaited(state).size == 0
         assert not side.deadline(state)
-
-
-@pytest.mark.parametrize("name", sorted(set(algorithm_names()) - set(deployable_names())))
-def test_what_can_only_be_simulated_is_refused_in_words(name):
-    with pytest.raises(InvalidInput, match=f"{name} can be simulated but not deployed"):
-        Charter.named(name, small_setting(name, ROUNDS))

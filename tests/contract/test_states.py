@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from contract.small_worlds import CLIENTS, deployable_names, small_setting, small_turns
+from contract.small_worlds import CLIENTS, algorithm_names, small_setting, small_turns
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
@@ -62,7 +62,7 @@ def arrays_of(value):
             yield from arrays_of(each)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_both_states_come_back_bit_for_bit(name):
     played = Played(name)
     for first in range(0, ROUNDS, 6):
@@ -74,7 +74,7 @@ def test_both_states_come_back_bit_for_bit(name):
         played.play(first, first + 6)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_a_run_goes_on_from_stored_states_as_if_nothing_had_happened(name):
     whole, stopped = Played(name), Played(name)
     whole.play(0, ROUNDS)
@@ -88,7 +88,7 @@ def test_a_run_goes_on_from_stored_states_as_if_nothing_had_happened(name):
         assert encode_state(one) == encode_state(other)
 
 
-@pytest.mark.parametrize("name", deployable_names())
+@pytest.mark.parametrize("name", algorithm_names())
 def test_no_two_arrays_of_a_state_share_memory(name):
     """They would after a restart no longer do so, and the run would go on otherwise."""
     played = Played(name)

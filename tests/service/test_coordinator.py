@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from contract.small_worlds import CLIENTS, small_setting, small_turns
+from contract.small_worlds import CLIENTS, NEEDS_JAX, small_setting, small_turns
 from fedbandit.engines.nats.broker import Broker, free_port
 from fedbandit.engines.nats.broker_settings import BrokerSettings
 from fedbandit.engines.nats.subjects import Subjects
@@ -35,7 +35,10 @@ FAMILIES = {  # one algorithm of each family
     "dueling": "fldb-gd",
     "generalised linear": "fedglb-ucb",
     "lasso": "fedego-lasso",
+    "neural": "fn-ucb-less",
 }
+SMALL = {"fn-ucb-less": {"set": {"width": 4, "train_steps": 2}}}
+LONGER = {"fn-ucb-less": (pytest.mark.slow, NEEDS_JAX)}  # what is compiled first takes seconds, in every process
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +108,11 @@ def state_in(journal_url, name, charter):
     return state, again
 
 
-@pytest.mark.parametrize("name", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, id=family, marks=LONGER.get(name, ())) for family, name in FAMILIES.items()]
+)
 def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(tmp_path, serve, broker, name):
-    table = table_of(name)
+    table = table_of(name, **SMALL.get(name, {}))
     coordinator = serve({name: table})
     sites = open_sites(table)
     connect(sites, broker, name)

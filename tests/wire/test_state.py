@@ -94,6 +94,18 @@ def test_arrays_keep_their_order_in_memory_and_can_be_written_to():
         again[0, 0] = 1.0
 
 
+def test_an_array_of_another_library_comes_back_as_one_of_numpy():
+    class Elsewhere:
+        def __array__(self, dtype=None, copy=None):
+            return np.arange(6, dtype=np.float32).reshape(2, 3)
+
+    data = encode_state([Elsewhere()])
+    (array,) = decode_state(data)
+    assert type(array) is np.ndarray
+    assert encode_state([array]) == data
+    assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 def test_numbers_of_numpy_stay_numbers_of_numpy():
     for number in (np.float64(0.1), np.int64(-7), np.bool_(True), np.float32(0.1)):
         again = decode_state(encode_state(number))

@@ -59,7 +59,7 @@ class Algorithm(Parameters):
     shares_context: ClassVar[bool] = False  # a turn offers one context (d,) for all arms, not features (K, d)
     duels: ClassVar[bool] = False  # a choice is a pair of arms, and who won is all that is learnt
     shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
-    only_simulated: ClassVar[bool] = False  # its state lives on an accelerator, which no store can keep yet
+    lighter: ClassVar[str] = "lower the dimension"  # what makes its messages smaller
 
     def __init_subclass__(cls, id: str = "", title: str = "", paper: str = "", **more: Any) -> None:
         """Register a named algorithm."""

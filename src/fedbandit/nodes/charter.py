@@ -9,6 +9,8 @@ from typing import Any
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
+from fedbandit.core.messages import Download, Upload
+from fedbandit.nodes.schema import Schema
 
 
 def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients: int) -> Algorithm:
@@ -41,14 +43,6 @@ class Charter:
 
     algorithm: Algorithm
     setting: Setting
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be deployed."""
-        if self.algorithm.only_simulated:
-            raise InvalidInput(
-                f"{self.algorithm.id} can be simulated but not deployed: its state lives on an accelerator, which no "
-                "store can keep; choose another algorithm"
-            )
 
     @classmethod
     def named(cls, algorithm: str | Algorithm, setting: Setting, **parameters: Any) -> Charter:
@@ -83,6 +77,21 @@ class Charter:
         """Refuse a file that belongs to another charter."""
         if text != self.text:
             raise InvalidInput(f"{place} belongs to another federation: it says {text}, not {self.text}")
+
+    def require_messages_within(self, most: int) -> None:
+        """Refuse a federation that has a message of more than `most` bytes, which is more than its carrier takes.
+
+        >>> setting = Setting(clients=3, arms=2, dimension=4, horizon=100)
+        >>> Charter.named("async-linucb", setting).require_messages_within(1000)
+        """
+        sides = self.build()
+        for side, direction in ((sides.server, Upload), (sides.clients, Download)):
+            size = max(Schema.of(side, direction, self.setting).largest.values(), default=0)
+            if size > most:
+                raise InvalidInput(
+                    f"{self.algorithm.id} has messages of {size} bytes, and {most} can be carried: "
+                    f"{self.algorithm.lighter}"
+                )
 
     def build(self) -> Federation:
         """Return both sides; the coordinator needs the server side."""

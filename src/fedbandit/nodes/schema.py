@@ -1,20 +1,24 @@
 """Which messages one side of a federation takes in, and of what shape: from the declarations, nothing else.
 
-The kinds are those in the annotation of the side's `receive`; the shapes are declared with the messages' fields.
+The kinds are those in the annotation of the side's `receive`, or the side's `kinds` where only some of them are used;
+the shapes are declared with the messages' fields, in sizes to which the side's `sizes` may add. A side whose numbers
+are not in double precision says so by `number_bytes`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Never, get_args, get_type_hints
 
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Clients, Server
-from fedbandit.core.messages import Layout, Message, Upload
+from fedbandit.core.messages import Message, Upload
 from fedbandit.wire import decode
-from fedbandit.wire.codec import MOST_VALUES
+from fedbandit.wire.codec import MOST_VALUES, dense_weight
 
 Shape = tuple[int, ...]
 
@@ -25,8 +29,7 @@ class Schema:
 
     known: dict[str, type[Message]]
     shapes: dict[str, dict[str, Shape | None]]  # by kind and field; None where none was declared
-    most_values: int  # in one field
-    most_bytes: int  # of one message
+    largest: dict[str, int]  # bytes of a message by kind, of those whose shapes are all declared
 
     @classmethod
     def of(cls, side: Clients | Server, direction: type[Message], setting: Setting) -> Schema:
@@ -38,17 +41,29 @@ class Schema:
         ['linear.hello', 'linear.statistics']
         """
         sizes = {"N": setting.clients, "K": setting.arms, "d": setting.dimension, **getattr(side, "sizes", {})}
-        known = {kind.kind: kind for kind in _annotated(side, direction)}
+        known = {kind.kind: kind for kind in _taken(side, direction)}
         shapes = {
             name: {field: _resolved(name, field, shape, sizes) for field, shape in kind.shapes().items()}
             for name, kind in known.items()
         }
-        declared = [shape for each in shapes.values() for shape in each.values()]
-        whole = [shape for shape in declared if shape is not None]
-        if len(whole) < len(declared):
-            return cls(known, shapes, MOST_VALUES, 16 * MOST_VALUES)
-        most_bytes = max((_bytes(known[name], each) for name, each in shapes.items()), default=0)
-        return cls(known, shapes, max(map(math.prod, whole), default=0), most_bytes)
+        number_bytes = getattr(side, "number_bytes", 8)
+        weights = {
+            name: dense_weight(name, tuple((shape, number_bytes) for shape in each.values() if shape is not None)).bytes
+            for name, each in shapes.items()
+            if None not in each.values()
+        }
+        return cls(known, shapes, weights)
+
+    @cached_property
+    def most_values(self) -> int:
+        """Return how many values a field can have."""
+        declared = [shape for each in self.shapes.values() for shape in each.values()]
+        return max((MOST_VALUES if shape is None else math.prod(shape) for shape in declared), default=0)
+
+    @cached_property
+    def most_bytes(self) -> int:
+        """Return how many bytes a message can have."""
+        return max((self.largest.get(name, 16 * MOST_VALUES) for name in self.known), default=0)
 
     def require_shapes(self) -> Schema:
         """Return the schema if every array has a declared shape; else say which has not."""
@@ -74,6 +89,11 @@ class Schema:
         return message
 
 
+def _taken(side: Clients | Server, direction: type[Message]) -> Sequence[type[Message]]:
+    used: Sequence[type[Message]] = getattr(side, "kinds", ())
+    return used or _annotated(side, direction)
+
+
 def _annotated(side: Clients | Server, direction: type[Message]) -> list[type[Message]]:
     hint: Any = get_type_hints(type(side).receive)["message"]
     if hint is Never:  # it is never written to
@@ -90,9 +110,3 @@ def _resolved(kind: str, field: str, shape: tuple[str | int, ...] | None, sizes:
     if unknown:
         raise InvalidInput(f"{field} of {kind!r} declares a size {unknown[0]!r} that nobody knows: put it into `sizes`")
     return tuple(sizes[each] if isinstance(each, str) else each for each in shape)
-
-
-def _bytes(kind: type[Message], shapes: dict[str, Shape | None]) -> int:
-    headers = sum(layout is Layout.HEADER for layout in kind.layout().values())
-    arrays = sum(3 + 4 * len(shape) + 8 * math.prod(shape) for shape in shapes.values() if shape is not None)
-    return 4 + len(kind.kind) + 8 * headers + arrays

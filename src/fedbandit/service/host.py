@@ -6,7 +6,10 @@ import asyncio
 import logging
 import time
 
+from fedbandit.core.errors import InvalidInput
+from fedbandit.engines.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.engines.nats.hub import Arrival, Door, Hub
+from fedbandit.engines.nats.streams import ROOM_FOR_HEADERS
 from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.nodes.durable_server import DurableServer
 from fedbandit.nodes.journal import open_journal, without_password
@@ -14,7 +17,7 @@ from fedbandit.nodes.verdict import Outcome, Verdict
 from fedbandit.service.round_timer import RoundTimer
 from fedbandit.service.settings import FederationPlan
 from fedbandit.service.telemetry import Telemetry
-from fedbandit.wire.frame import Kind
+from fedbandit.wire.frame import HEADER, Kind
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -28,6 +31,10 @@ class FederationHost:
     def __init__(self, plan: FederationPlan, journal: str, hub: Hub) -> None:
         """Take the plan, the journal's URL and the connection to the broker."""
         self.plan = plan
+        try:
+            plan.charter.require_messages_within(LARGEST_MESSAGE - HEADER.size - ROOM_FOR_HEADERS)
+        except InvalidInput as error:
+            raise InvalidInput(f"federations.{plan.name}: {error}") from None
         self.subjects = Subjects(plan.name)
         now = time.time()
         self._hub = hub

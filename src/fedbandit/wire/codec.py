@@ -96,12 +96,13 @@ def weigh(message: Message, transfers: int = 1) -> Weight:
             shapes.append((value.shape[skip:], _itemsize(value)))
             if layout is Layout.SPARSE:
                 saved += _saved_by_pairs(value, transfers) if skip else transfers * _saved_by_pairs(value, 1)
-    one = _dense_weight(message.kind, tuple(shapes))
+    one = dense_weight(message.kind, tuple(shapes))
     return Weight(transfers * one.scalars, transfers * one.bytes - saved)
 
 
 @lru_cache(maxsize=1024)
-def _dense_weight(kind: str, shapes: tuple[tuple[tuple[int, ...], int], ...]) -> Weight:
+def dense_weight(kind: str, shapes: tuple[tuple[tuple[int, ...], int], ...]) -> Weight:
+    """Return what a message weighs whose arrays have these shapes and bytes a number, nothing of them as pairs."""
     layouts = list(Message.known[kind].layout().values())
     arrays = [layout for layout in layouts if layout is not Layout.HEADER]
     scalars, size = 0, 4 + len(kind) + 8 * (len(layouts) - len(arrays))

@@ -4,8 +4,9 @@
 
 A value is a tag and what the tag calls for, little-endian throughout. Plain values are None, booleans, whole numbers
 of any size, floats, text and bytes; arrays and numbers of NumPy with their type and order; lists, tuples, dicts and
-sets; and records, which are dataclasses and named tuples: their name, and every field with its name. Nothing that
-executes: a record is read only as one of the types that the caller expects, and what they consist of.
+sets; and records, which are dataclasses and named tuples: their name, and every field with its name. An array that
+another library keeps is written as NumPy's, and comes back as one. Nothing that executes: a record is read only as one
+of the types that the caller expects, and what they consist of.
 """
 
 from __future__ import annotations
@@ -115,6 +116,8 @@ def _write(value: Any, parts: list[bytes]) -> None:
         for name, packed in _field_names(kind):
             parts.append(packed)
             _write(getattr(value, name), parts)
+    elif hasattr(kind, "__array__"):
+        _write_array(np.asarray(value), parts)
     else:
         raise TypeError(f"a state may not hold a {kind.__qualname__}: use arrays, numbers, text, dataclasses")
 

@@ -8,7 +8,8 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
 import fedbandit as fb  # noqa: E402
-from fedbandit.algorithms.neural.messages import Call, WrittenOut  # noqa: E402
+from fedbandit.algorithms.neural.messages import Call  # noqa: E402
+from fedbandit.algorithms.neural.wording import WrittenOut  # noqa: E402
 from fedbandit.core.turns import Observations  # noqa: E402
 from fedbandit.engines.in_process import simulate  # noqa: E402
 from fedbandit.kernels import subspace  # noqa: E402
@@ -59,7 +60,7 @@ def test_the_server_sums_averages_and_takes_the_least(name, diagonal):
     whole = {"gram": 0.0, "moment": 0.0}
     for number in range(4):
         _, (upload,) = one_round(clients, server, seed=number)
-        sent = {field: np.asarray(getattr(upload.message, field)) for field in upload.message.layout()}
+        sent = {field: np.asarray(getattr(upload.message, field)) for field in upload.message.shapes()}
         (download,) = server.receive(upload)
         got = {field: np.asarray(getattr(download.message, field)) for field in sent}
         for field in whole:
@@ -182,6 +183,19 @@ def test_a_call_is_answered_by_clients_that_have_seen_nothing():
     (download,) = server.receive(upload)
     clients.receive(download)
     assert clients.state.heard.all()
+
+
+def test_the_sums_of_a_million_observations_travel_in_single_precision():
+    """What rounding adds to W_sync stays below a tenth of the ridge."""
+    rounds = fb.algorithm("fn-ucb-less").build(fb.Setting(CLIENTS, ARMS, 10, 1)).clients.rounds
+    contexts = np.random.default_rng(0).standard_normal((4000, 10))
+    contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
+    with rounds.active():
+        features = np.asarray(rounds.steps.features(rounds.device.put(contexts)), dtype=np.float64)
+    whole = features.T @ features * (1e6 / len(features))
+    travelled = subspace.write_matrix(rounds.network, whole).astype(np.float32)
+    error = subspace.read_matrix(rounds.network, travelled) - whole
+    assert np.abs(np.linalg.eigvalsh(error)).max() < 0.01
 
 
 def test_theta_0_is_the_same_before_and_after_a_run(tmp_path):

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from fedbandit.algorithms.neural.messages import DiagonalWording, FullWording, WrittenOut
-from fedbandit.core.messages import Download, Upload
+from fedbandit.algorithms.neural.messages import Call, Consensus, Contribution, SyncRequest
+from fedbandit.algorithms.neural.wording import DiagonalWording, FullWording, WrittenOut
+from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.messages import Message
 from fedbandit.kernels.neural.grams import Gram, Whole
 from fedbandit.kernels.neural.rounds import Rounds
 from fedbandit.kernels.neural.sums import doubly
@@ -36,6 +39,11 @@ class Share(NamedTuple):
     ratio: Array
     inverse: Array
 
+    def rows(self, which: Any) -> Share:
+        """Return what some of its senders uploaded."""
+        gram = Gram(*(None if part is None else np.asarray(part)[which] for part in self.gram))
+        return Share(gram, *(np.asarray(each)[which] for each in self[1:]))
+
 
 class Exchange:
     """The messages of one plan."""
@@ -47,18 +55,28 @@ class Exchange:
         self.grams: Any = rounds.grams
         kind = DiagonalWording if rounds.plan.diagonal else FullWording
         self.wording: FullWording = kind(rounds.network, rounds.plan.ridge)
+        self._consensus = self.wording.each if all_inverses else self.wording.averaged
+        self.uploads: tuple[type[Message], ...] = (SyncRequest, self.wording.contribution)
+        self.downloads: tuple[type[Message], ...] = (Call, self._consensus)
+        self.sizes = {"p": rounds.network.parameters}
+        self.number_bytes = rounds.device.dtype.itemsize
 
-    def contribution(self, gram: Gram, moment: Array, weights: Array, ratio: Any, inverse: Array) -> Upload:
-        """Return what clients upload."""
+    def contribution(
+        self, gram: Gram, moment: Array, weights: Array, ratio: Any, inverse: Array, version: Ints, count: Ints
+    ) -> Contribution:
+        """Return what clients upload, who were called by a version, over so many observations of each."""
         word = self.wording
-        upload: Upload = word.contribution(word.gram(gram), word.moment(moment), weights, ratio, word.inverse(inverse))
-        return upload
+        return word.contribution(
+            word.gram(gram), word.moment(moment), weights, ratio, word.inverse(inverse), version, count
+        )
 
-    def consensus(self, whole: Whole, moment: Array, weights: Array, ratio: Any, inverses: Array, version: int) -> Any:
+    def consensus(
+        self, whole: Whole, moment: Array, weights: Array, ratio: Any, inverses: Array, version: int
+    ) -> Consensus:
         """Return what the server broadcasts: of each array its one row, of one inverse only that."""
         word = self.wording
         inverse = word.inverse(inverses).first
-        message: Download = word.consensus(
+        return self._consensus(
             word.gram(whole.gram, beside=whole.news).first,
             word.moment(moment).first,
             WrittenOut((weights,), np.asarray, weights.shape).first,
@@ -66,10 +84,10 @@ class Exchange:
             inverse if self.all_inverses else inverse.first,
             version,
         )
-        return message
 
-    def read(self, message: Any) -> News:
+    def read(self, message: Consensus) -> News:
         """Return what a download says; the first axis of every array has length 1."""
+        _require(message, self._consensus)
         gram, rows = self._gram(message.gram)
         inverses = self._read(self.wording.read_inverse, message.inverse)
         if not isinstance(message.inverse, WrittenOut) and not self.all_inverses:
@@ -84,8 +102,9 @@ class Exchange:
             message.version,
         )
 
-    def read_share(self, message: Any) -> Share:
+    def read_share(self, message: Contribution) -> Share:
         """Return what an upload says."""
+        _require(message, self.wording.contribution)
         gram, _ = self._gram(message.gram, each=True)
         return Share(
             gram,
@@ -119,3 +138,8 @@ class Exchange:
             return value
         read = self.rounds.device.put(reading(np.asarray(value)))
         return read if each else read[None]
+
+
+def _require(message: Message, kind: type[Message]) -> None:
+    if type(message) is not kind:
+        raise ProtocolError(f"this federation exchanges {kind.kind!r}, not {message.kind!r}")

@@ -1,28 +1,27 @@
 """What the neural family sends: the contents of FN-UCB's lines 16 and 17, counted as in section 3.4.
 
-Matrices and vectors of gradients are kept in the coordinates of their subspace, on the device that computes with
-them. A message holds them as `WrittenOut`: of the shape that travels, p_0 x p_0, but written out only if somebody reads
-the numbers, as the wire format does. A simulation thus counts the full messages and never makes them.
+`p` is p_0, the number of the network's parameters. A contribution names the call that it answers (`version`): one that
+comes after its round was closed is summed up and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Download, Layout, Upload, array, header
-from fedbandit.kernels import subspace
-from fedbandit.kernels.network import Network
 
 
 @dataclass(frozen=True)
 class SyncRequest(Upload, kind="neural.request"):
     """A client has learnt enough since the version that it names (line 12): a signal."""
 
+    observations: ClassVar[Ints] = np.zeros(1, dtype=np.int64)  # they come with the contribution
     version: Ints = header()
 
 
@@ -37,164 +36,106 @@ class Call(Download, kind="neural.call"):
 class Contribution(Upload, kind="neural.contribution"):
     """What a client sends in a communication round (line 16)."""
 
-    gram: Any = array(Layout.SYMMETRIC)  # W_new,i
-    moment: Any = array()  # B_new,i
-    weights: Any = array()  # theta_t^i
-    ratio: Floats = array()  # alpha_t,i
-    inverse: Any = array(Layout.SYMMETRIC)  # (V_local)^-1
+    gram: Any = array(Layout.SYMMETRIC, shape=("p", "p"))  # W_new,i
+    moment: Any = array(shape=("p",))  # B_new,i
+    weights: Any = array(shape=("p",))  # theta_t^i
+    ratio: Floats = array(shape=())  # alpha_t,i
+    inverse: Any = array(Layout.SYMMETRIC, shape=("p", "p"))  # (V_local)^-1
+    version: Ints = header()  # of the call
+    observations: Ints = header()  # that the sums are over
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse what is no sum of phi phi^T and y phi over so many observations, no inverse, or no weight."""
+        if ((self.ratio < 0) | (self.ratio > 1)).any():
+            raise ProtocolError(f"the ratio is {self.ratio.tolist()}, not from 0 to 1")
+        if (self.observations < 0).any():
+            raise ProtocolError(f"the number of observations is {self.observations.min()}, less than 0")
+        for name, matrix in (("gram matrix", self.gram), ("inverse", self.inverse)):
+            self.check_matrix(name, matrix)
+        for gram, moment, observations in zip(self.gram, self.moment, self.observations, strict=True):
+            if not observations and (gram.any() or moment.any()):
+                raise ProtocolError("sums that are not zero, of no observations")
+            # By Cauchy and Schwarz, (sum y phi_a)^2 is at most sum y^2 times sum phi_a^2.
+            squares = self.squares(gram) / max(1, observations)
+            mean = np.abs(moment) / max(1, observations)
+            most = np.sqrt(squares.clip(0)) + _slack(gram) * np.sqrt(squares.max())
+            if np.isfinite(bounds.reward) and (mean > bounds.reward * most).any():
+                raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
+
+    def squares(self, matrix: Floats) -> Floats:
+        """Return the diagonals of matrices in this message."""
+        return np.diagonal(matrix, axis1=-2, axis2=-1)
+
+    def check_matrix(self, name: str, matrices: Floats) -> None:
+        """Refuse matrices (senders, p, p) that are not positive semi-definite, as far as pairs of coordinates tell."""
+        diagonal = self.squares(matrices)
+        spare = _slack(matrices) * np.abs(diagonal).max(axis=-1, keepdims=True)
+        _check_diagonal(name, diagonal, spare)
+        lengths = np.sqrt(diagonal.clip(0))
+        most = lengths[:, :, np.newaxis] * lengths[:, np.newaxis, :] + spare[:, np.newaxis]
+        if (np.abs(matrices) > most).any():
+            raise ProtocolError(f"the {name} is not positive semi-definite")
+
+
+@dataclass(frozen=True)
+class DiagonalContribution(Contribution, kind="neural.diagonal-contribution"):
+    """A contribution whose matrices are their diagonals."""
+
+    gram: Any = array(shape=("p",))
+    inverse: Any = array(shape=("p",))
+
+    def squares(self, matrix: Floats) -> Floats:
+        """Return the diagonals, which is all that there is."""
+        return matrix
+
+    def check_matrix(self, name: str, matrices: Floats) -> None:
+        """Refuse diagonals that have numbers below 0."""
+        _check_diagonal(name, matrices, _slack(matrices) * np.abs(matrices).max(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True)
 class Consensus(Download, kind="neural.consensus"):
-    """What the server broadcasts (algorithm 2, line 6); `inverse` is one matrix, or one of each client."""
+    """What the server broadcasts (algorithm 2, line 6), with the average of the clients' inverses (section 3.4)."""
 
-    gram: Any = array(Layout.SYMMETRIC)  # W_sync
-    moment: Any = array()  # B_sync
-    weights: Any = array()  # theta_sync,NN
-    ratio: Floats = array()  # alpha
-    inverse: Any = array(Layout.SYMMETRIC)
+    gram: Any = array(Layout.SYMMETRIC, shape=("p", "p"))  # W_sync
+    moment: Any = array(shape=("p",))  # B_sync
+    weights: Any = array(shape=("p",))  # theta_sync,NN
+    ratio: Floats = array(shape=())  # alpha
+    inverse: Any = array(Layout.SYMMETRIC, shape=("p", "p"))
     version: int = header()
 
 
 @dataclass(frozen=True)
-class DiagonalContribution(Upload, kind="neural.diagonal-contribution"):
-    """A contribution whose matrices are their diagonals."""
+class Inverses(Consensus, kind="neural.inverses"):
+    """A consensus with the inverse of each client.
 
-    gram: Any = array()
-    moment: Any = array()
-    weights: Any = array()
-    ratio: Floats = array()
-    inverse: Any = array()
-
-
-@dataclass(frozen=True)
-class DiagonalConsensus(Download, kind="neural.diagonal-consensus"):
-    """A consensus whose matrices are their diagonals."""
-
-    gram: Any = array()
-    moment: Any = array()
-    weights: Any = array()
-    ratio: Floats = array()
-    inverse: Any = array()
-    version: int = header()
-
-
-class WrittenOut:
-    """An array of a message, kept in fewer numbers; NumPy gets the whole when it asks.
-
-    >>> doubled = WrittenOut((np.ones(3),), lambda part: np.repeat(part, 2, axis=-1), (6,))
-    >>> doubled.shape, np.asarray(doubled)
-    ((6,), array([1., 1., 1., 1., 1., 1.]))
+    A client that did not answer has zeros, and the inverses of the k others are times (N / k)^2: the mean over all N of
+    the norms that they give is then the mean over those who answered.
     """
 
-    def __init__(self, parts: Any, write: Callable[..., Floats], shape: tuple[int, ...], beside: Any = None) -> None:
-        """Take a tuple of arrays (or None) with the same leading axes, and what makes the whole of them.
-
-        `beside` is anything that helps a reader in the same process; it does not travel.
-        """
-        self.parts = parts
-        self.beside = beside
-        self.shape = shape
-        first = next(part for part in parts if part is not None)
-        self.dtype = np.dtype(first.dtype)
-        self.itemsize = self.dtype.itemsize
-        self.ndim = len(shape)
-        self._write = write
-
-    def __len__(self) -> int:
-        """Return the length of the first axis."""
-        return self.shape[0]
-
-    def __getitem__(self, which: Any) -> WrittenOut:
-        """Return some rows (the first axis), still not written out."""
-        rows = [None if part is None else np.asarray(part)[which] for part in self.parts]
-        kept = np.empty(len(self))[which].shape
-        parts = type(self.parts)(*rows) if hasattr(self.parts, "_fields") else tuple(rows)
-        return WrittenOut(parts, self._write, (*kept, *self.shape[1:]))
-
-    @property
-    def first(self) -> WrittenOut:
-        """Return the first row as the whole, for a message that has one payload; the parts keep their axes."""
-        return WrittenOut(self.parts, lambda *parts: self._write(*parts)[0], self.shape[1:], self.beside)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
-        """Write the array out."""
-        whole = self._write(*self.parts)
-        return whole if dtype is None else whole.astype(dtype)
+    inverse: Any = array(Layout.SYMMETRIC, shape=("N", "p", "p"))
 
 
-class FullWording:
-    """How p_0 x p_0 matrices are put into messages and read from them."""
+@dataclass(frozen=True)
+class DiagonalConsensus(Consensus, kind="neural.diagonal-consensus"):
+    """A consensus whose matrices are their diagonals."""
 
-    contribution: Any = Contribution
-    consensus: Any = Consensus
-
-    def __init__(self, network: Network, ridge: float) -> None:
-        """Take the network whose gradients they are made of."""
-        self.network = network
-        self.ridge = ridge
-
-    def gram(self, gram: Any, beside: Any = None) -> WrittenOut:
-        """Return sums of phi phi^T, for one message or for each of several clients."""
-        return WrittenOut(gram, self._write_gram, (*gram.rows.shape[:-2], *self._square()), beside)
-
-    def inverse(self, inverse: Any) -> WrittenOut:
-        """Return inverses, for one message, for several clients, or several in one message."""
-        return WrittenOut((inverse,), self._write_inverse, (*inverse.shape[:-2], *self._square()))
-
-    def moment(self, moment: Any) -> WrittenOut:
-        """Return vectors of gradients."""
-        shape = (*moment.shape[:-1], self.network.parameters)
-        return WrittenOut((moment,), lambda each: subspace.write_vector(self.network, each), shape)
-
-    def read_gram(self, full: Floats) -> tuple[Floats, Floats | None]:
-        """Return the diagonal, and the matrix in the coordinates of the subspace, of sums from a network."""
-        diagonal = np.diagonal(full, axis1=-2, axis2=-1)
-        return subspace.read_diagonal(self.network, diagonal), subspace.read_matrix(self.network, full)
-
-    def read_inverse(self, full: Floats) -> Floats:
-        """Return inverses from a network in the coordinates of the subspace."""
-        return subspace.read_matrix(self.network, full)
-
-    def read_moment(self, full: Floats) -> Floats:
-        """Return vectors from a network in the coordinates of the subspace."""
-        return subspace.read_vector(self.network, full)
-
-    def _square(self) -> tuple[int, int]:
-        return self.network.parameters, self.network.parameters
-
-    def _write_gram(self, diagonal: Any, base: Any, rows: Any) -> Floats:  # noqa: ARG002
-        latest = np.asarray(rows)
-        gram = np.swapaxes(latest, -1, -2) @ latest
-        whole = gram if base is None else gram + np.asarray(base)
-        return subspace.write_matrix(self.network, whole).astype(latest.dtype)
-
-    def _write_inverse(self, inverse: Any) -> Floats:
-        return subspace.write_inverse(self.network, self.ridge, inverse)
+    gram: Any = array(shape=("p",))
+    inverse: Any = array(shape=("p",))
 
 
-class DiagonalWording(FullWording):
-    """How diagonals are put into messages and read from them."""
+@dataclass(frozen=True)
+class DiagonalInverses(DiagonalConsensus, kind="neural.diagonal-inverses"):
+    """A consensus with the inverse of each client, all matrices being their diagonals."""
 
-    contribution: Any = DiagonalContribution
-    consensus: Any = DiagonalConsensus
+    inverse: Any = array(shape=("N", "p"))
 
-    def gram(self, gram: Any, beside: Any = None) -> WrittenOut:
-        """Return diagonals of sums."""
-        shape = (*gram.diagonal.shape[:-1], self.network.parameters)
-        return WrittenOut(gram, self._write_diagonal, shape, beside)
 
-    def inverse(self, inverse: Any) -> WrittenOut:
-        """Return diagonals of inverses."""
-        return WrittenOut((inverse,), self._write_diagonal, (*inverse.shape[:-1], self.network.parameters))
+def _slack(matrix: Floats) -> float:
+    """Return what rounding may add, relative to the largest entry: many updates of an inverse add up."""
+    return float(np.sqrt(np.finfo(matrix.dtype).eps))
 
-    def read_gram(self, full: Floats) -> tuple[Floats, Floats | None]:
-        """Return the diagonal of sums from a network."""
-        return subspace.read_diagonal(self.network, full), None
 
-    def read_inverse(self, full: Floats) -> Floats:
-        """Return diagonals of inverses from a network, one value a coordinate."""
-        return subspace.read_diagonal(self.network, full)
-
-    def _write_diagonal(self, diagonal: Any, *_: None) -> Floats:
-        return subspace.write_diagonal(self.network, diagonal)
+def _check_diagonal(name: str, diagonal: Floats, spare: Floats) -> None:
+    if (diagonal < -spare).any():
+        raise ProtocolError(f"the diagonal of the {name} has {diagonal.min():g}, less than 0")

@@ -25,7 +25,7 @@ class NeuralAlgorithm(Algorithm):
     """The parameters that every network of the family has."""
 
     acts_in_rounds: ClassVar[bool] = True
-    only_simulated: ClassVar[bool] = True
+    lighter: ClassVar[str] = "set diagonal=true or lower the width"
 
     width: int = parameter(20, "units of each hidden layer", symbol="m", at_least=1)
     depth: int = parameter(1, "number of hidden layers", symbol="L - 1", at_least=1)

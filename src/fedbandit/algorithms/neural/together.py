@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.algorithms.neural.exchange import Exchange
 from fedbandit.algorithms.neural.learner import Learner, Own
-from fedbandit.algorithms.neural.messages import Call, SyncRequest
+from fedbandit.algorithms.neural.messages import Call, Consensus, SyncRequest
 from fedbandit.algorithms.neural.weights import Weight
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
@@ -42,6 +42,7 @@ class CohortState:
     heard: Bools  # (clients,) whether a download has come
     since: Ints  # (clients,) turns since the last one
     version: Ints  # (clients,) of the last download
+    unsent: Ints  # (clients,) turns since the last upload
 
 
 class TogetherClients(TurnByTurn):
@@ -61,6 +62,9 @@ class TogetherClients(TurnByTurn):
         self.threshold = threshold
         self._predicting = WEIGHTS[predicting]
         self._training = WEIGHTS[training]
+        self.kinds, self.sizes, self.number_bytes = exchange.downloads, exchange.sizes, exchange.number_bytes
+        with self.rounds.active():
+            self.nothing = jnp.zeros((1, self.rounds.network.coordinates), self.rounds.device.dtype)
 
     def start(self, clients: int) -> CohortState:
         """Return a cohort that has seen nothing."""
@@ -68,7 +72,6 @@ class TogetherClients(TurnByTurn):
         with self.rounds.active():
             matrices, device, network = self.rounds.matrices, self.rounds.device, self.rounds.network
             one = matrices.start(1, device.dtype)
-            self.nothing = jnp.zeros((1, network.coordinates), device.dtype)
             return CohortState(
                 own=self.learner.start(clients),
                 pooled=one,
@@ -84,6 +87,7 @@ class TogetherClients(TurnByTurn):
                 heard=np.zeros(clients, dtype=np.bool_),
                 since=np.zeros(clients, dtype=np.int64),
                 version=np.zeros(clients, dtype=np.int64),
+                unsent=np.zeros(clients, dtype=np.int64),
             )
 
     def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
@@ -122,14 +126,15 @@ class TogetherClients(TurnByTurn):
             if self.weight.needs_ratio:
                 self._remember(state, who, seen.features)
             state.since[who] += 1
+            state.unsent[who] += 1
             due = who if self.threshold == 0 else who[state.since[who] * plain(grown) > self.threshold]
         return (Outgoing(due, SyncRequest(state.version[due])),) if due.size else ()
 
-    def receive(self, state: CohortState, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: CohortState, to: Ints, message: Call | Consensus) -> Sequence[Outgoing[Upload]]:
         """Train and upload when called (lines 14 to 16); take in what the server broadcasts (lines 17 and 18)."""
         with self.rounds.active():
             if isinstance(message, Call):
-                return (Outgoing(to, self._contribution(state, to)),)
+                return (Outgoing(to, self._contribution(state, to, message.version)),)
             self._take_in(state, to, message)
         return ()
 
@@ -153,7 +158,7 @@ class TogetherClients(TurnByTurn):
             state.offers = np.zeros((len(state.alpha), *offers.shape[1:]), offers.dtype)
         state.offers[who] = offers
 
-    def _contribution(self, state: CohortState, who: Ints) -> Upload:
+    def _contribution(self, state: CohortState, who: Ints, version: int) -> Upload:
         own, clients = state.own, len(state.alpha)
         self.learner.train(own, who, rows_of(self._training(state), who, clients))
         matrix = rows_of(own.matrix, who, clients)
@@ -168,16 +173,19 @@ class TogetherClients(TurnByTurn):
             rows_of(own.thetas, who, clients),
             ratio,
             self.rounds.inverse(matrix),
+            np.full(len(who), version),
+            state.unsent[who],
         )
+        state.unsent[who] = 0
         nothing = self.nothing if is_everyone(who, clients) else one_each(self.nothing, len(who))
         pooled_moment = rows_of(state.learnt.pooled_moment, who, clients)
         self._put(state, who, Learnt(pooled_moment, nothing, nothing))
         return upload
 
-    def _take_in(self, state: CohortState, to: Ints, message: Any) -> None:
+    def _take_in(self, state: CohortState, to: Ints, message: Consensus) -> None:
         clients, grams = len(state.alpha), self.exchange.grams
         news = self.exchange.read(message)
-        busy = to[state.new.used[to] > 0]
+        busy = to[state.unsent[to] > 0]
         for_all = is_everyone(to, clients) and not busy.size
         state.synced = grams.synced(state.synced, news.gram, news.rows, news.version)
         state.pooled = share_row(state.pooled, to, state.synced.matrix, clients)
@@ -185,10 +193,10 @@ class TogetherClients(TurnByTurn):
         if not for_all:
             moment = one_each(moment, clients).at[busy].add(one_each(state.learnt.moment, clients)[busy])
             state.pooled = one_each(state.pooled, clients)
-            for client in busy:  # what was observed after the upload is not in the download
+            for client in busy:  # what was not uploaded, or after it was observed, is not in the download
                 own = grams.own(news.gram, state.new, one_each(state.learnt.diagonal, clients), client)
                 state.pooled = state.pooled.at[client].set(own)
-            state.pending = None if state.pending is None else state.pending.at[to].set(0)
+            state.pending = None if state.pending is None else jnp.asarray(state.pending).at[to].set(0)
         else:
             state.pending = None
         state.learnt = Learnt(moment, *state.learnt[1:])

@@ -177,7 +177,11 @@ class TogetherRounds(Playing):
         yield Outgoing(everyone, SyncRequest(state.version))
         yield Outgoing(everyone, Call(server.version))
         alpha = self.rounds.device.cast(state.alpha)
-        yield Outgoing(everyone, make.contribution(news, nothing, state.own.thetas, alpha, inverses))
+        count_each = np.ones(count, dtype=np.int64)
+        yield Outgoing(
+            everyone,
+            make.contribution(news, nothing, state.own.thetas, alpha, inverses, state.version, count_each),
+        )
         yield Outgoing(
             everyone, make.consensus(server.whole, server.moment, state.thetas, alpha[0], state.sent, server.version)
         )

@@ -1,6 +1,7 @@
 """Some clients of a cohort, or all of them: rows of arrays whose first axis is the client.
 
-Where all clients have the same row, an array has that one row, and a first axis of length 1.
+Where all clients have the same row, an array has that one row, and a first axis of length 1. A state that was stored
+comes back with NumPy's arrays.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def rows_of(array: Any, who: Ints, clients: int) -> Any:
 
 def put_rows(array: Array, who: Ints, rows: Array, clients: int) -> Array:
     """Return an array with other rows at some clients."""
-    return rows if is_everyone(who, clients) else array.at[who].set(rows)
+    return rows if is_everyone(who, clients) else jnp.asarray(array).at[who].set(rows)
 
 
 def share_row(array: Array, who: Ints, row: Array, clients: int) -> Array:
@@ -48,4 +49,4 @@ def share_row(array: Array, who: Ints, row: Array, clients: int) -> Array:
 
 def one_each(array: Array, clients: int) -> Array:
     """Return an array with a row of its own for each client."""
-    return array if len(array) == clients else jnp.broadcast_to(array, (clients, *array.shape[1:]))
+    return jnp.asarray(array) if len(array) == clients else jnp.broadcast_to(array, (clients, *array.shape[1:]))

@@ -121,7 +121,7 @@ class FullGrams:
         bases = [part.base for part in parts if part.base is not None]
         with doubly():
             for more in bases:
-                base = more.sum(axis=0, keepdims=True) + (0 if base is None else base)
+                base = jnp.asarray(more).sum(axis=0, keepdims=True) + (0 if base is None else base)
         news = jnp.concatenate([part.rows.reshape(-1, self.size) for part in parts])  # type: ignore[union-attr]
         if used + len(news) > LATEST:
             base, rows, used = total(base, rows), jnp.zeros_like(rows), 0
@@ -133,7 +133,7 @@ class FullGrams:
 
     def synced(self, before: Synced, gram: Gram, news: Array | None, version: int) -> Synced:
         """Return the pooled matrix that follows from the server's sums."""
-        if version == before.version:
+        if news is not None and version == before.version:  # others of the cohort have had it
             return before
         if news is None or version != before.version + 1 or before.updates + len(news) > REFRESH:
             return Synced(self.afresh(gram), version, 0)

@@ -59,9 +59,9 @@ class Sums:
             self.base = self.rows = None
             return base, rows
         with doubly():
-            self.base = None if base is None else base.at[who].set(0)
+            self.base = None if base is None else jnp.asarray(base).at[who].set(0)
             taken = None if base is None else base[who]
-        self.rows = rows.at[who].set(0)
+        self.rows = jnp.asarray(rows).at[who].set(0)
         return taken, rows[who]
 
     def _make_room(self, who: Ints) -> None:
