@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +10,7 @@ import typer
 
 from fedbandit.engines.nats.address import check_server
 from fedbandit.service.coordinator import serve as serve_plan
+from fedbandit.service.logs import log_to_stderr
 from fedbandit.service.settings import ServicePlan, read_plan
 
 
@@ -23,7 +22,7 @@ def serve(
     http: Annotated[str | None, typer.Option(help="HOST:PORT of health, metrics and the status page.")] = None,
 ) -> None:
     """Serve federations until Ctrl-C or SIGTERM."""
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     serve_plan(_overridden(read_plan(file), broker, credentials, journal, http))
 
 

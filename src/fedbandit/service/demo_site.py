@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import logging
 import random
 import signal
 import sys
@@ -26,6 +25,7 @@ from fedbandit.core.turns import Turns
 from fedbandit.nodes.durable_server import DurableServer
 from fedbandit.nodes.journal import MemoryJournal
 from fedbandit.service.demo import NAME, Demo
+from fedbandit.service.logs import log_to_stderr
 from fedbandit.site.decision import Decision
 from fedbandit.site.site import Site
 
@@ -138,7 +138,7 @@ def _site(demo: Demo, number: int, **more: Any) -> Site:
 
 def main(folder: Path, number: int, broker: str) -> None:
     """Play until SIGTERM."""
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     demo = Demo.read(folder)
     stop = threading.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
