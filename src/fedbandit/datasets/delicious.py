@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.datasets.arrays import Booleans, Ints, Strings
 from fedbandit.datasets.description import Description, Download, with_missing
@@ -85,7 +85,7 @@ class Delicious:
             "contact pairs": len(self.contacts),
         }
 
-    def tag_counts(self) -> sparse.csr_array:
+    def tag_counts(self) -> scipy.sparse.csr_array:
         """Return the (URLs, tags) matrix of how many users gave a URL a tag."""
         shape = (self.bookmarking.items.size, self.tag_names.size)
         return count_matrix(self.tagging_url, self.tagging_tag, shape)

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import linalg
+import scipy
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.datasets.arrays import Floats, Ints
 
 
-def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
+def tf_idf(counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     """Return the TF-IDF weights of an (items, terms) matrix of counts, with rows of unit length.
 
     weight = count * (log((1 + n) / (1 + df)) + 1) for n items, df of which have the term; rows without any
     term stay zero. (Salton's weights in the smoothed form that text libraries use.)
 
-    >>> counts = sparse.csr_array(np.array([[3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
+    >>> counts = scipy.sparse.csr_array(np.array([[3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
     >>> tf_idf(counts).toarray().round(3).tolist()
     [[1.0, 0.0], [0.605, 0.796], [0.0, 0.0]]
     """
     items, terms = counts.shape
     having = np.bincount(counts.indices[counts.data != 0], minlength=terms)
     rarity = np.log((1.0 + items) / (1.0 + having)) + 1.0
-    weighted = sparse.csr_array(counts.astype(np.float64) @ sparse.diags_array(rarity))
+    weighted = scipy.sparse.csr_array(counts.astype(np.float64) @ scipy.sparse.diags_array(rarity))
     lengths = np.sqrt(weighted.multiply(weighted).sum(axis=1))
     scale = np.divide(1.0, lengths, out=np.zeros(items), where=lengths > 0)
-    return sparse.csr_array(sparse.diags_array(scale) @ weighted)
+    return scipy.sparse.csr_array(scipy.sparse.diags_array(scale) @ weighted)
 
 
-def truncated_svd(matrix: sparse.csr_array | Floats, dimension: int) -> Floats:
+def truncated_svd(matrix: scipy.sparse.csr_array | Floats, dimension: int) -> Floats:
     """Return U S of the best approximation U S V^T of rank `dimension`: a row of features for each row.
 
     Columns come by falling singular value. The result is the same on every run: the iteration starts from a
@@ -47,20 +46,22 @@ def truncated_svd(matrix: sparse.csr_array | Floats, dimension: int) -> Floats:
     if min(rows, columns) <= 4 * dimension:
         # The iterative solver wants far more columns than it computes; matrices as small as this fit it
         # whole.
-        dense = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
+        dense = matrix.toarray() if scipy.sparse.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
         left, values, _ = np.linalg.svd(dense, full_matrices=False)
     else:
         start = np.full(min(rows, columns), 1.0 / np.sqrt(min(rows, columns)))
-        left, values, _ = linalg.svds(matrix.astype(np.float64), k=dimension, v0=start)
+        from scipy.sparse.linalg import svds  # only those who have large matrices pay for the import
+
+        left, values, _ = svds(matrix.astype(np.float64), k=dimension, v0=start)
     order = np.argsort(-values, kind="stable")[:dimension]
     scaled: Floats = left[:, order] * values[order]
     return scaled * _signs(scaled)
 
 
-def tag_features(counts: sparse.csr_array, dimension: int) -> Floats:
+def tag_features(counts: scipy.sparse.csr_array, dimension: int) -> Floats:
     """Return `dimension` features for each item of an (items, tags) matrix of counts: TF-IDF, truncated SVD.
 
-    >>> counts = sparse.csr_array(np.array([[3.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 2.0, 2.0]]))
+    >>> counts = scipy.sparse.csr_array(np.array([[3.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 2.0, 2.0]]))
     >>> tag_features(counts, 2).shape
     (3, 2)
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.datasets.arrays import Booleans, Floats, Ints, Strings
 
@@ -105,7 +105,7 @@ def aligned(ids: Ints, named_ids: Ints, names: Strings) -> Strings:
     return result
 
 
-def count_matrix(row: Ints, column: Ints, shape: tuple[int, int]) -> sparse.csr_array:
+def count_matrix(row: Ints, column: Ints, shape: tuple[int, int]) -> scipy.sparse.csr_array:
     """Return how often each (row, column) occurs; pairs with a position of -1 are left out.
 
     >>> count_matrix(np.array([0, 0, -1]), np.array([1, 1, 0]), (1, 2)).toarray().tolist()
@@ -113,4 +113,4 @@ def count_matrix(row: Ints, column: Ints, shape: tuple[int, int]) -> sparse.csr_
     """
     known = (row >= 0) & (column >= 0)
     ones = np.ones(int(known.sum()))
-    return sparse.csr_array(sparse.coo_array((ones, (row[known], column[known])), shape=shape))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array((ones, (row[known], column[known])), shape=shape))

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.datasets.arrays import Dates, Ints, Strings
 from fedbandit.datasets.description import Description, Download, with_missing
@@ -88,7 +88,7 @@ class LastFM:
             "friend pairs": len(self.friends),
         }
 
-    def tag_counts(self) -> sparse.csr_array:
+    def tag_counts(self) -> scipy.sparse.csr_array:
         """Return the (artists, tags) matrix of how many users gave an artist a tag."""
         shape = (self.listening.items.size, self.tag_names.size)
         return count_matrix(self.tagging_artist, self.tagging_tag, shape)

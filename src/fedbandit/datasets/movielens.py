@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.core.errors import unknown
 from fedbandit.datasets.arrays import Booleans, Ints, Strings
@@ -65,7 +65,7 @@ class MovieLens:
 
     def word_counts(
         self, sources: Sequence[Literal["genres", "tags", "titles"]] = ("genres", "tags")
-    ) -> sparse.csr_array:
+    ) -> scipy.sparse.csr_array:
         """Return the (movies, words) matrix of how often each word occurs in a film's `sources`.
 
         The releases up to 1M have no tags, and their genres are fewer than 25 words: for features of more
@@ -77,15 +77,15 @@ class MovieLens:
         >>> data.word_counts().shape, data.word_counts(["genres", "titles"]).shape
         ((3, 5), (3, 16))
         """
-        parts: list[tuple[sparse.csr_array, Sequence[str]]] = []
+        parts: list[tuple[scipy.sparse.csr_array, Sequence[str]]] = []
         for source in sources:
             if source == "genres":
-                parts.append((sparse.csr_array(self.genres.astype(float)), self.genre_names))
+                parts.append((scipy.sparse.csr_array(self.genres.astype(float)), self.genre_names))
             elif source == "tags":
                 shape = (self.ratings.items.size, len(self.tag_names))
                 parts.append((count_matrix(self.tag_movie, self.tag_tag, shape), self.tag_names))
             elif source == "titles":
-                parts.append((sparse.eye_array(self.titles.size, format="csr"), self.titles.tolist()))
+                parts.append((scipy.sparse.eye_array(self.titles.size, format="csr"), self.titles.tolist()))
             else:
                 raise unknown("source of words", source, ("genres", "tags", "titles"))
         return word_counts(parts)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.datasets.arrays import Booleans, Floats, Ints
@@ -149,7 +149,7 @@ def _make(data: Any, request: Request) -> Arrays:
     }
 
 
-def _parts(data: Any) -> tuple[Interactions, sparse.csr_array, Booleans]:
+def _parts(data: Any) -> tuple[Interactions, scipy.sparse.csr_array, Booleans]:
     """Return the events, the counts of words, and which items may be shown.
 
     A bookmark without a tag in a partial copy of Delicious would have no features; LastFM's artists without tags are

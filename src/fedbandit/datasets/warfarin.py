@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.datasets.arrays import Booleans, Floats, Ints, Strings
 from fedbandit.datasets.classification import coded
@@ -78,7 +78,7 @@ class Warfarin:
     categories: Ints
     category_names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
-    comorbidities: sparse.csr_array
+    comorbidities: scipy.sparse.csr_array
     comorbidity_words: tuple[str, ...]
     medications: Strings
     missing: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class Warfarin:
         """Return the right arm (0 low, 1 medium, 2 high) of each patient with a dose."""
         return dose_arms(self.dose[self.dosed()])
 
-    def features(self, missing_weight: float | None = None) -> sparse.csr_array:
+    def features(self, missing_weight: float | None = None) -> scipy.sparse.csr_array:
         """Return the covariates of the patients with a dose: 5,528 x 745 on the full set.
 
         Four numeric columns (age decade, height, weight, INR on the dose) in their own units, a missing
@@ -111,13 +111,13 @@ class Warfarin:
             weight = np.where(np.isnan(weight), missing_weight, weight)
         columns = (self.age_decade[kept], self.height[kept], weight, self.inr[kept])
         numbers = np.stack([_filled(column) for column in columns], axis=1)
-        blocks = [sparse.csr_array(numbers)]
+        blocks = [scipy.sparse.csr_array(numbers)]
         for column, levels in enumerate(self.levels):
             codes = self.categories[kept, column]
             entries = (np.ones(codes.size), (np.arange(codes.size), codes))
-            blocks.append(sparse.csr_array(sparse.coo_array(entries, shape=(codes.size, len(levels)))))
+            blocks.append(scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=(codes.size, len(levels)))))
         blocks.append(self.comorbidities[kept])
-        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        return scipy.sparse.csr_array(scipy.sparse.hstack(blocks, format="csr"))
 
     def feature_names(self) -> tuple[str, ...]:
         """Return the names of the columns of `features()`."""
@@ -189,13 +189,13 @@ def _levels(entries: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     return coded(filled, (MISSING, *sorted(set(filled) - {MISSING})))
 
 
-def _words(entries: Sequence[str]) -> tuple[tuple[str, ...], sparse.csr_array]:
+def _words(entries: Sequence[str]) -> tuple[tuple[str, ...], scipy.sparse.csr_array]:
     """Return (the phrases between semicolons, in lower case; which patient has which)."""
     phrases = [sorted({phrase.strip() for phrase in entry.lower().split(";")}) for entry in entries]
     known, place = coded([phrase for some in phrases for phrase in some])
     row = np.repeat(np.arange(len(phrases)), [len(some) for some in phrases])
     shape = (len(phrases), len(known))
-    return known, sparse.csr_array(sparse.coo_array((np.ones(place.size), (row, place)), shape=shape))
+    return known, scipy.sparse.csr_array(scipy.sparse.coo_array((np.ones(place.size), (row, place)), shape=shape))
 
 
 def _filled(column: Floats) -> Floats:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.datasets.interactions import count_matrix
@@ -30,10 +30,10 @@ def words(text: str) -> list[str]:
     return [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
 
 
-def word_counts(parts: Iterable[tuple[sparse.csr_array, Sequence[str]]]) -> sparse.csr_array:
+def word_counts(parts: Iterable[tuple[scipy.sparse.csr_array, Sequence[str]]]) -> scipy.sparse.csr_array:
     """Return (items, words) counts; a part is an (items, texts) matrix of weights and the texts.
 
-    >>> weights = sparse.csr_array(np.array([[2.0, 0.0], [1.0, 1.0]]))
+    >>> weights = scipy.sparse.csr_array(np.array([[2.0, 0.0], [1.0, 1.0]]))
     >>> word_counts([(weights, ["good film", "noir film"])]).toarray().tolist()
     [[2.0, 2.0, 0.0], [2.0, 1.0, 1.0]]
     """
@@ -43,9 +43,9 @@ def word_counts(parts: Iterable[tuple[sparse.csr_array, Sequence[str]]]) -> spar
     listed = [[words(text) for text in texts] for _, texts in parts]
     known = sorted({word for texts in listed for text in texts for word in text})
     column = {word: index for index, word in enumerate(known)}
-    total = sparse.csr_array((parts[0][0].shape[0], len(known)))
+    total = scipy.sparse.csr_array((parts[0][0].shape[0], len(known)))
     for (weights, _), texts in zip(parts, listed, strict=True):
         row = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
         place = np.array([column[word] for text in texts for word in text], dtype=np.int64)
         total = total + weights @ count_matrix(row, place, (len(texts), len(known)))
-    return sparse.csr_array(total)
+    return scipy.sparse.csr_array(total)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
@@ -23,7 +23,7 @@ from fedbandit.datasets.places import DATA_VARIABLE
 class LabelledRows(NamedTuple):
     """Features, (rows, d), sparse where they are mostly zero, and the class of each row."""
 
-    features: Floats | sparse.csr_array
+    features: Floats | scipy.sparse.csr_array
     labels: Ints
     classes: int
 
@@ -63,7 +63,7 @@ class Labelled(Environment):
         for first in range(0, count, block):
             now = shown[first : first + block]
             features = rows.features[now]
-            dense = features.toarray() if isinstance(features, sparse.csr_array) else features
+            dense = features.toarray() if isinstance(features, scipy.sparse.csr_array) else features
             mean = np.zeros((len(now), rows.classes))
             mean[np.arange(len(now)), rows.labels[now]] = 1.0
             payoff = mean + self.noise * noise.standard_normal(len(now))[:, np.newaxis]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.core.parameters import parameter
 from fedbandit.datasets import warfarin
@@ -39,5 +39,5 @@ def _patients(place: str, unit_scale: bool) -> LabelledRows:
         scale = np.ones(features.shape[1])
         numbers = len(warfarin.NUMERIC)
         scale[:numbers] = 1.0 / features[:, :numbers].max(axis=0).toarray()
-        features = sparse.csr_array(features @ sparse.diags_array(scale))
+        features = scipy.sparse.csr_array(features @ scipy.sparse.diags_array(scale))
     return LabelledRows(features, data.arms(), DOSES)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from fedbandit.core.arrays import Floats
 from fedbandit.kernels.network import Network
@@ -69,7 +69,7 @@ def read_diagonal(network: Network, full: Floats) -> Floats:
 
 def _times_basis(network: Network, full: Floats) -> Floats:
     rows = np.arange(network.parameters)
-    basis = sparse.csr_array((network.share, (rows, network.copy_of)))
+    basis = scipy.sparse.csr_array((network.share, (rows, network.copy_of)))
     flat = full.reshape(-1, network.parameters)
     product = (basis.T @ flat.T).T
     return np.asarray(product, dtype=full.dtype).reshape(*full.shape[:-1], network.coordinates)
