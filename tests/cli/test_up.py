@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -42,16 +44,20 @@ class Up:
         out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out, err
 
-    def left_behind(self):
-        """Return the command lines of processes that bear the mark."""
-        found = []
+    def processes(self):
+        """Return the processes that bear the mark, with their command lines."""
+        found = {}
         for each in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (each / "environ").read_bytes():
-                    found.append((each / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                    found[int(each.name)] = (each / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             except OSError:
                 continue
         return found
+
+    def left_behind(self):
+        """Return the command lines of processes that bear the mark."""
+        return list(self.processes().values())
 
 
 @pytest.fixture
@@ -82,6 +88,20 @@ def test_ctrl_c_ends_everything_cleanly(up):
     assert (code, err) == (0, "")
     assert "All ended." in out
     assert running.left_behind() == []
+
+
+@needs_proc
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv, which ties them, is not installed")
+def test_what_it_started_ends_with_it_even_if_it_is_killed(up):
+    running = up("--sites", 2, "--port", 0)
+    running.started()
+    ends = [os.pidfd_open(each) for each in running.processes() if each != running.process.pid]
+    assert len(ends) == 4
+    running.process.kill()
+    for each in ends:  # readable when the process has ended
+        assert select.select([each], [], [], 60)[0]
+        os.close(each)
+    running.end()
 
 
 @needs_proc

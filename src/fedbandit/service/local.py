@@ -1,7 +1,8 @@
 """The processes of `fedbandit up`: started in order, watched, and ended in order, so that nothing is left behind.
 
 Each has a session of its own, so that Ctrl-C in a terminal reaches only whoever started them. Sites end first and send
-what they have; then the coordinator, which takes it in; then the broker.
+what they have; then the coordinator, which takes it in; then the broker. If whoever started them is killed, they end
+too (on Linux), in no order.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from urllib.request import urlopen
 from fedbandit.core.errors import InvalidInput
 from fedbandit.engines.nats.broker import Broker, free_port, server_program
 from fedbandit.engines.nats.broker_settings import BrokerSettings
+from fedbandit.engines.nats.tether import begin
 from fedbandit.service.demo import Demo
 
 HOST = "127.0.0.1"
@@ -56,9 +58,8 @@ class Child:
         self.name = name
         self.log = log
         with log.open("ab") as file:
-            self.process = subprocess.Popen(
-                [sys.executable, *arguments], stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-            )
+            command = [sys.executable, *arguments]
+            self.process = begin(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
 
     def check(self) -> None:
         """Raise if it has ended, with the last that it said."""

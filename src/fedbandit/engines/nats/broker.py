@@ -13,6 +13,7 @@ from typing import Self
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.engines.nats.broker_settings import BrokerSettings
+from fedbandit.engines.nats.tether import begin
 
 START_SECONDS = 20.0
 
@@ -41,9 +42,7 @@ class Broker:
         if _listens(settings):
             raise InvalidInput(f"port {settings.port} is taken: end the program that listens there, or give another")
         command = [server_program(), "--config", str(configuration), "--log", str(self.log)]
-        self.process = subprocess.Popen(  # in a session of its own: Ctrl-C in a terminal is for its owner to handle
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        self.process = begin(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self._wait()
 
     def stop(self) -> None:
