@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.core.turns import Observations
-from fedbandit.nodes.client import ClientNode
-from fedbandit.nodes.server import ServerNode
+from samples.bag import Bag, steps
 
 CLIENTS, ARMS, DIMENSION = 4, 3, 3
 FEDERATIONS = [
@@ -24,67 +22,35 @@ FEDERATIONS = [
 ]
 
 
-class Network:
-    """A cohort and a server with a bag of envelopes between them, each for one client, in any order."""
+class Network(Bag):
+    """What the clients have seen together, exactly."""
 
     def __init__(self, name, parameters, seed):
-        sides = fb.algorithm(name, **parameters).build(fb.Setting(CLIENTS, ARMS, DIMENSION, 1))
-        self.clients = ClientNode(sides.clients, CLIENTS)
-        self.server = ServerNode(sides.server, CLIENTS)
-        self.rng = np.random.default_rng(seed)
-        self.bag = []
+        super().__init__(fb.algorithm(name, **parameters), fb.Setting(CLIENTS, ARMS, DIMENSION, 1), seed)
         self.gram = np.zeros((DIMENSION, DIMENSION))
         self.moment = np.zeros(DIMENSION)
 
-    def turn(self, client):
-        who = np.array([client])
+    def world(self):
         arms = self.rng.integers(-16, 17, (1, ARMS, DIMENSION)) / 16
-        choice = self.clients.choose(who, arms, np.empty((1, 0)))
-        reward = self.rng.integers(-16, 17, 1) / 16
-        chosen = arms[0, choice[0]]
+        return arms, self.rng.integers(-16, 17, 1) / 16
+
+    def seen(self, chosen, reward):
         self.gram += np.outer(chosen, chosen)
-        self.moment += reward[0] * chosen
-        self.send(self.clients.learn(who, Observations(arms, choice, reward)))
-
-    def deliver(self, place, keep):
-        if self.bag:
-            place %= len(self.bag)
-            envelope = self.bag[place] if keep else self.bag.pop(place)
-            self.send((self.server if envelope.is_upload else self.clients).receive(envelope))
-
-    def send(self, envelopes):
-        self.bag += [one for envelope in envelopes for one in envelope.split()]
-
-    def drain(self):
-        for _ in range(100_000):
-            if not self.bag:
-                return
-            self.deliver(int(self.rng.integers(len(self.bag))), keep=False)
-        raise AssertionError("the exchange does not come to rest")
+        self.moment += reward * chosen
 
     def unsent(self, name):
         return getattr(self.clients.state.rows, name)[: self.clients.state.used[0]].sum(axis=0)
 
 
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("turn"), st.integers(0, CLIENTS - 1), st.just(False)),
-        st.tuples(st.just("deliver"), st.integers(0, 50), st.booleans()),
-    ),
-    max_size=60,
-)
+STEPS = steps(CLIENTS, most=60)
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
 @settings(max_examples=60)
-@given(steps=STEPS, seed=st.integers(0, 2**16))
-def test_statistics_are_conserved(name, parameters, steps, seed):
+@given(actions=STEPS, seed=st.integers(0, 2**16))
+def test_statistics_are_conserved(name, parameters, actions, seed):
     network = Network(name, parameters, seed)
-    for action, number, keep in steps:
-        if action == "turn":
-            network.turn(number)
-        else:
-            network.deliver(number, keep)
+    network.run(actions)
     network.drain()
     assert (network.server.state.gram + network.unsent("new_gram") == network.gram).all()
     assert (network.server.state.moment + network.unsent("new_moment") == network.moment).all()
@@ -92,15 +58,11 @@ def test_statistics_are_conserved(name, parameters, steps, seed):
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
 @settings(max_examples=30)
-@given(steps=STEPS, seed=st.integers(0, 2**16))
-def test_a_client_knows_its_last_snapshot_and_its_own_news(name, parameters, steps, seed):
+@given(actions=STEPS, seed=st.integers(0, 2**16))
+def test_a_client_knows_its_last_snapshot_and_its_own_news(name, parameters, actions, seed):
     """V_i = V_g + dV_i right after a download: no version is mixed with another."""
     network = Network(name, parameters, seed)
-    for action, number, keep in steps:
-        if action == "turn":
-            network.turn(number)
-        else:
-            network.deliver(number, keep)
+    network.run(actions)
     network.drain()
     state = network.clients.state
     for client in range(CLIENTS):

@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.core.turns import Observations
 from fedbandit.kernels.kept_data import gram_of_each
-from fedbandit.nodes.client import ClientNode
-from fedbandit.nodes.server import ServerNode
+from samples.bag import Bag, steps
 
 CLIENTS, ARMS, DIMENSION = 3, 3, 2
 FEDERATIONS = [
@@ -25,52 +23,21 @@ FEDERATIONS = [
 ]
 
 
-class Network:
-    """A cohort and a server with a bag of envelopes between them, each for one client, in any order."""
+class Network(Bag):
+    """What the clients have seen together, exactly."""
 
     def __init__(self, name, parameters, seed):
-        sides = fb.algorithm(name, **parameters).build(fb.Setting(CLIENTS, ARMS, DIMENSION, 20))
-        self.clients = ClientNode(sides.clients, CLIENTS)
-        self.server = ServerNode(sides.server, CLIENTS)
-        self.rng = np.random.default_rng(seed)
-        self.bag = []
+        super().__init__(fb.algorithm(name, **parameters), fb.Setting(CLIENTS, ARMS, DIMENSION, 20), seed)
         self.gram = np.zeros((DIMENSION, DIMENSION))
         self.turns = 0
 
-    def turn(self, client):
-        who = np.array([client])
+    def world(self):
         arms = self.rng.integers(-11, 12, (1, ARMS, DIMENSION)) / 16
-        choice = self.clients.choose(who, arms, np.empty((1, 0)))
-        reward = self.rng.integers(0, 2, 1).astype(float)
-        chosen = arms[0, choice[0]]
+        return arms, self.rng.integers(0, 2, 1).astype(float)
+
+    def seen(self, chosen, reward):
         self.gram += np.outer(chosen, chosen)
         self.turns += 1
-        self.send(self.clients.learn(who, Observations(arms, choice, reward)))
-
-    def deliver(self, place, keep):
-        if self.bag:
-            place %= len(self.bag)
-            envelope = self.bag[place] if keep else self.bag.pop(place)
-            self.send((self.server if envelope.is_upload else self.clients).receive(envelope))
-
-    def send(self, envelopes):
-        self.bag += [one for envelope in envelopes for one in envelope.split()]
-
-    def drain(self):
-        for _ in range(100_000):
-            if not self.bag:
-                return
-            self.deliver(int(self.rng.integers(len(self.bag))), keep=False)
-        raise AssertionError("the exchange does not come to rest")
-
-    def run(self, steps):
-        for action, number, keep in steps:
-            if action == "turn":
-                self.turn(number)
-            elif action == "deadline":
-                self.send(self.server.deadline())
-            else:
-                self.deliver(number, keep)
 
     def not_taken(self):
         """Return the statistics of the observations that the server has not, by its own account."""
@@ -85,21 +52,16 @@ class Network:
         return grams.sum(axis=0), int((kept.length - counted).sum())
 
 
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("turn"), st.integers(0, CLIENTS - 1), st.just(False)),
-        st.tuples(st.just("deliver"), st.integers(0, 50), st.booleans()),
-    ),
-    max_size=80,
-)
+STEPS = steps(CLIENTS, most=80)
+WITH_DEADLINES = steps(CLIENTS, most=120, deadlines=True)
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
 @settings(max_examples=60)
-@given(steps=STEPS, seed=st.integers(0, 2**16))
-def test_every_observation_is_in_one_update_or_waits_for_the_next(name, parameters, steps, seed):
+@given(actions=STEPS, seed=st.integers(0, 2**16))
+def test_every_observation_is_in_one_update_or_waits_for_the_next(name, parameters, actions, seed):
     network = Network(name, parameters, seed)
-    network.run(steps)
+    network.run(actions)
     for is_drained in (False, True):
         if is_drained:
             network.drain()
@@ -111,11 +73,11 @@ def test_every_observation_is_in_one_update_or_waits_for_the_next(name, paramete
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
 @settings(max_examples=40)
-@given(steps=STEPS, seed=st.integers(0, 2**16))
-def test_once_the_network_is_quiet_a_further_call_brings_everybody_to_one_model(name, parameters, steps, seed):
+@given(actions=STEPS, seed=st.integers(0, 2**16))
+def test_once_the_network_is_quiet_a_further_call_brings_everybody_to_one_model(name, parameters, actions, seed):
     """However confused the exchange was before, the next calls finish an update, and all clients take it in."""
     network = Network(name, parameters, seed)
-    network.run(steps)
+    network.run(actions)
     network.drain()
     for client in [*range(CLIENTS)] * 40:
         network.turn(client)
@@ -128,22 +90,12 @@ def test_once_the_network_is_quiet_a_further_call_brings_everybody_to_one_model(
     raise AssertionError("no update was finished")
 
 
-WITH_DEADLINES = st.lists(
-    st.one_of(
-        st.tuples(st.just("turn"), st.integers(0, CLIENTS - 1), st.just(False)),
-        st.tuples(st.just("deliver"), st.integers(0, 50), st.booleans()),
-        st.tuples(st.just("deadline"), st.just(0), st.just(False)),
-    ),
-    max_size=120,
-)
-
-
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
 @settings(max_examples=60)
-@given(steps=WITH_DEADLINES, seed=st.integers(0, 2**16))
-def test_updates_that_went_on_without_clients_lose_no_observation_of_theirs(name, parameters, steps, seed):
+@given(actions=WITH_DEADLINES, seed=st.integers(0, 2**16))
+def test_updates_that_went_on_without_clients_lose_no_observation_of_theirs(name, parameters, actions, seed):
     network = Network(name, parameters, seed)
-    network.run(steps)
+    network.run(actions)
     assert (network.server.state.gram + network.not_taken() == network.gram).all()
     network.drain()
     assert (network.server.state.gram + network.not_taken() == network.gram).all()

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 import fedbandit as fb
 from contract.small_worlds import small_setting, small_turns
-from fedbandit.core.turns import Observations
 from fedbandit.engines.faulty import FAULTS, FaultyRun
 from fedbandit.kernels import subspace
 from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.client import ClientNode
-from fedbandit.nodes.server import ServerNode
 from reference import neural as reference
+from samples.bag import Bag, steps
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
@@ -28,41 +26,27 @@ FEDERATIONS = [
 ]
 
 
-class Network:
-    """A cohort and a server with a bag of envelopes between them, each for one client, in any order."""
+class Network(Bag):
+    """What the clients have seen together, in the literal network's gradients."""
 
     def __init__(self, name, parameters, seed):
-        sides = fb.algorithm(name, **SMALL, **parameters).build(fb.Setting(CLIENTS, ARMS, DIMENSION, 1))
-        self.clients = ClientNode(sides.clients, CLIENTS)
-        self.server = ServerNode(sides.server, CLIENTS)
-        self.network = sides.clients.rounds.network
+        super().__init__(fb.algorithm(name, **SMALL, **parameters), fb.Setting(CLIENTS, ARMS, DIMENSION, 1), seed)
+        self.network = self.clients.side.rounds.network
         self.literal = reference.Symmetric(DIMENSION, WIDTH, 1)
-        self.rng = np.random.default_rng(seed)
-        self.bag = []
         self.features, self.rewards = [], []
 
-    def turn(self, client):
-        who, arms = np.array([client]), self.rng.standard_normal((1, ARMS, DIMENSION))
-        choice, reward = self.clients.choose(who, arms, np.empty((1, 0))), self.rng.standard_normal(1)
-        gradient = self.literal.value_and_gradient(arms[0, choice[0]], self.network.initial)[1]
+    def world(self):
+        return self.rng.standard_normal((1, ARMS, DIMENSION)), self.rng.standard_normal(1)
+
+    def seen(self, chosen, reward):
+        gradient = self.literal.value_and_gradient(chosen, self.network.initial)[1]
         self.features.append(gradient / np.sqrt(WIDTH))
-        self.rewards.append(reward[0])
-        self.send(self.clients.learn(who, Observations(arms, choice, reward)))
-
-    def deliver(self, place, keep):
-        if self.bag:
-            place %= len(self.bag)
-            envelope = self.bag[place] if keep else self.bag.pop(place)
-            self.send((self.server if envelope.is_upload else self.clients).receive(envelope))
-
-    def send(self, envelopes):
-        self.bag += [one for envelope in envelopes for one in envelope.split()]
+        self.rewards.append(reward)
 
     def settle(self):
         """Deliver all that is under way in any order; who is then still awaited had its call overtaken."""
         for _ in range(1000):
-            while self.bag:
-                self.deliver(int(self.rng.integers(len(self.bag))), keep=False)
+            self.drain()
             if not self.server.awaited().size:
                 return
             self.send(self.server.deadline())
@@ -79,29 +63,15 @@ class Network:
         )
 
 
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("turn"), st.integers(0, CLIENTS - 1), st.just(False)),
-        st.tuples(st.just("deliver"), st.integers(0, 50), st.booleans()),
-        st.tuples(st.just("deliver"), st.integers(0, 50), st.booleans()),
-        st.tuples(st.just("deadline"), st.just(0), st.just(False)),
-    ),
-    max_size=40,
-)
+STEPS = steps(CLIENTS, most=40, deadlines=True)
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
 @settings(max_examples=20)
-@given(steps=STEPS, seed=st.integers(0, 2**16))
-def test_every_observation_is_with_the_server_or_its_client_once(name, parameters, seed, steps):
+@given(actions=STEPS, seed=st.integers(0, 2**16))
+def test_every_observation_is_with_the_server_or_its_client_once(name, parameters, seed, actions):
     network = Network(name, parameters, seed)
-    for action, number, keep in steps:
-        if action == "turn":
-            network.turn(number)
-        elif action == "deadline":
-            network.send(network.server.deadline())
-        else:
-            network.deliver(number, keep)
+    network.run(actions)
     network.settle()
     if network.features:
         features, rewards = np.array(network.features), np.array(network.rewards)
