@@ -8,7 +8,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.algorithms.federated_minimum import Gradient, Probe
 from fedbandit.algorithms.fldb_gd import Information, SharedInformation
-from fedbandit.algorithms.fldb_ogd import Progress, Synchronised
+from fedbandit.algorithms.online_duels import Progress, Synchronised
 from fedbandit.core.messages import Message, Upload
 from fedbandit.engines.in_process import simulate
 from fedbandit.environments.recorded import Recorded

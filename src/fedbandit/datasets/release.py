@@ -21,7 +21,6 @@ UNREADABLE = (
     EOFError,
     ValueError,
     RuntimeError,
-    NotImplementedError,
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,

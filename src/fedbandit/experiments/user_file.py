@@ -22,12 +22,12 @@ x = "messages"
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.core.toml import read_toml
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along, grid
 from fedbandit.experiments.figures import Against, Figure, Groups, Map, OverTime, TradeOff
 
@@ -36,12 +36,7 @@ KINDS: dict[str, type[Figure]] = {each.kind: each for each in (TradeOff, OverTim
 
 def read_experiment(path: Path) -> Experiment:
     """Read and check an experiment; anything wrong is said in one sentence that names the file."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}: give the path of a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not valid TOML ({error}): mend that line") from None
+    data = read_toml(path)
     try:
         experiment = _experiment(data, path)
         experiment.check()

@@ -19,7 +19,6 @@ limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.interfaces import MeetsDeadlines
+from fedbandit.core.toml import read_toml
 from fedbandit.engines.nats.address import check_server
 from fedbandit.engines.nats.subjects import Subjects
 from fedbandit.nodes.charter import Charter
@@ -76,12 +76,7 @@ class ServicePlan:
 
 def read_plan(path: Path) -> ServicePlan:
     """Read and check a file; anything wrong is said in one sentence that names the file."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}: give the path of a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not valid TOML ({error}): mend that line") from None
+    data = read_toml(path)
     try:
         return _plan(data, path.parent)
     except InvalidInput as error:

@@ -6,7 +6,7 @@ message; no message is made, since every round exchanges the same kinds and size
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ from fedbandit.core.messages import Message
 from fedbandit.core.turns import Turns
 from fedbandit.kernels.neural.cohort import one_each
 from fedbandit.kernels.neural.device import plain
-from fedbandit.kernels.neural.grams import REFRESH, SPAN, Gram, Synced
+from fedbandit.kernels.neural.grams import SPAN, Gram, Synced
 from fedbandit.kernels.neural.steps import Learnt
 from fedbandit.kernels.neural.whole_rounds import Alone, Habits, Matrices, Offers, Shared, whole_rounds_of
 
@@ -38,7 +38,7 @@ class Playing:
         self.rounds = learner.rounds
         self.loops = whole_rounds_of(learner.rounds.plan, habits)
 
-    def spans(self, own: Own, turns: Turns, most: Any) -> Iterator[tuple[slice, bool]]:
+    def spans(self, own: Own, turns: Turns, most: Callable[[], int]) -> Iterator[tuple[slice, bool]]:
         """Yield rounds to play at once, and whether networks are trained in them.
 
         A span ends where inverses are to be computed afresh (`most` says for how many rounds that can wait), or where
@@ -122,13 +122,12 @@ class TogetherRounds(Playing):
 
     def _until_afresh(self, state: CohortState, server: ServerState) -> int:
         """Return for how many rounds the pooled inverse can be updated; computed afresh if for none."""
-        if self.rounds.plan.diagonal:
-            return SPAN
-        count = len(state.alpha)
-        if state.synced.updates + count > REFRESH:
-            state.pooled = self.exchange.grams.afresh(server.whole.gram)
+        grams, count = self.exchange.grams, len(state.alpha)
+        if not grams.rounds_left(state.synced.updates, count):
+            state.pooled = grams.afresh(server.whole.gram)
             state.synced = Synced(state.pooled, server.version, 0)
-        return max(1, (REFRESH - state.synced.updates) // count)
+        left: int = grams.rounds_left(state.synced.updates, count)
+        return max(1, left)
 
     def _play(self, state: CohortState, server: ServerState, turns: Turns, rounds: slice, trains: bool) -> Ints:
         own, count, grams = state.own, len(state.alpha), self.exchange.grams
@@ -172,7 +171,7 @@ class TogetherRounds(Playing):
         count, make = len(state.alpha), self.exchange
         everyone = np.arange(count)
         nothing = one_each(state.learnt.moment, count)
-        news = Gram(nothing, None, None if self.rounds.plan.diagonal else nothing[:, None])
+        news = Gram(nothing, None, nothing[:, None])
         inverses = self.rounds.inverse(state.own.matrix)
         yield Outgoing(everyone, SyncRequest(state.version))
         yield Outgoing(everyone, Call(server.version))

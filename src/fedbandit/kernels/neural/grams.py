@@ -78,6 +78,10 @@ class DiagonalGrams:
         """Return the pooled matrix that follows from the server's sums."""
         return Synced(gram.diagonal, version, 0)
 
+    def rounds_left(self, updates: int, clients: int) -> int:  # noqa: ARG002
+        """Return for how many rounds the pooled matrix can be updated: for any, since it is a sum."""
+        return SPAN
+
     def summed(self, whole: Whole, diagonal: Array, features: None, slot: int) -> Whole:  # noqa: ARG002
         """Return the server's sums after rounds in which the diagonal became what it is."""
         return Whole(Gram(diagonal))
@@ -138,6 +142,10 @@ class FullGrams:
         if news is None or version != before.version + 1 or before.updates + len(news) > REFRESH:
             return Synced(self.afresh(gram), version, 0)
         return Synced(self._joined(before.matrix, news, gram.diagonal), version, before.updates + len(news))
+
+    def rounds_left(self, updates: int, clients: int) -> int:
+        """Return for how many rounds the pooled inverse can be updated, after so many updates of rank one."""
+        return (REFRESH - updates) // clients
 
     def summed(self, whole: Whole, diagonal: Array, features: Array, slot: int) -> Whole:
         """Return the server's sums with features (clients, REFRESH, q), of which SPAN rows at most from `slot` on."""

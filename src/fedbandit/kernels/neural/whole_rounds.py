@@ -1,8 +1,7 @@
 """Many rounds in one compiled loop: clients that choose, observe, train and, where they do, communicate every round.
 
 Where both sides share a process, nothing has to leave the device between two rounds but the arms that were chosen. The
-steps are those of `fedbandit.kernels.neural.steps`; a loop saves what it costs to start them one by one, which on a
-GPU is several times what they compute.
+steps are those of `fedbandit.kernels.neural.steps`; a loop saves what it costs to start them one by one.
 """
 
 from __future__ import annotations

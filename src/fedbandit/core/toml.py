@@ -1,0 +1,25 @@
+"""Reading what users write: TOML files."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from fedbandit.core.errors import InvalidInput
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a file says, or say in one sentence why it cannot be read.
+
+    >>> read_toml(Path("no.toml"))
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: cannot read no.toml: No such file or directory: give the path of a TOML file
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}: give the path of a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} is not valid TOML ({error}): mend that line") from None
