@@ -19,5 +19,5 @@ def test_what_is_no_toml_is_refused(tmp_path, content):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(InvalidInput, match="cannot read .*: give the path of a TOML file"):
+    with pytest.raises(InvalidInput, match=r"cannot read .*: give the path of a TOML file"):
         read_toml(tmp_path)
