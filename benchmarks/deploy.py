@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.row import Row
-from fedbandit.algorithms.linear import Statistics
-from fedbandit.engines.nats.address import Address
-from fedbandit.engines.nats.broker import Broker, free_port
-from fedbandit.engines.nats.broker_settings import BrokerSettings
-from fedbandit.engines.nats.link import NatsLink
+from fedbandit.algorithms.linear.shared.family import Statistics
+from fedbandit.transport.nats.address import Address
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.link import NatsLink
 from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind
 

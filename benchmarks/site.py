@@ -15,11 +15,11 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.turns import Observations
-from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.durable_client import DurableClient
-from fedbandit.nodes.durable_server import DurableServer
-from fedbandit.nodes.sqlite_journal import SqliteJournal
-from fedbandit.nodes.validation import Limits
+from fedbandit.durable.client import DurableClient
+from fedbandit.durable.journals.sqlite import SqliteJournal
+from fedbandit.durable.server import DurableServer
+from fedbandit.durable.validation import Limits
+from fedbandit.protocol.charter import Charter
 
 DIMENSION, ARMS, TURNS = 25, 25, 4000
 

@@ -25,7 +25,7 @@ def test_a_registry_keeps_its_name_when_every_file_of_its_folder_has_been_import
 
 
 def test_a_file_of_a_folder_can_be_imported_under_another_name():
-    import fedbandit.algorithms.async_linucb as algorithms
+    import fedbandit.algorithms.linear.async_linucb as algorithms
     import fedbandit.environments.linear as environments
     import fedbandit.experiments.user_file as experiments
 

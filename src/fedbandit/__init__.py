@@ -19,12 +19,12 @@ from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
 from fedbandit.core.version import VERSION
 from fedbandit.experiments.experiment import Experiment, experiments
-from fedbandit.nodes.by_hand import Client, Server
 from fedbandit.results.reproduce import reproduce
-from fedbandit.results.result import Result
-from fedbandit.results.run import algorithm_named as algorithm
-from fedbandit.results.run import environment_named as environment
-from fedbandit.results.run import run
+from fedbandit.simulation.by_hand import Client, Server
+from fedbandit.simulation.result import Result
+from fedbandit.simulation.run import algorithm_named as algorithm
+from fedbandit.simulation.run import environment_named as environment
+from fedbandit.simulation.run import run
 
 if TYPE_CHECKING:
     from fedbandit.site.policy import Policy

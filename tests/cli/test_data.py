@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fedbandit.cli.main import app, main
-from fedbandit.datasets import examples, fetching
+from fedbandit.datasets.files import examples, fetching
 
 run = CliRunner()
 

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from fedbandit.cli.main import app
 from fedbandit.core.errors import InvalidInput
-from fedbandit.datasets import examples
+from fedbandit.datasets.files import examples
 
 
 def test_features_are_learnt_once_and_kept(monkeypatch, tmp_path):

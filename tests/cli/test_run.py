@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.results.result import Result
+from fedbandit.simulation.result import Result
 from reference.recorded import linear_turns
 
 KEYS = {

@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from fedbandit.engines.nats.broker import Broker, free_port, server_program
-from fedbandit.engines.nats.broker_settings import BrokerSettings
-from fedbandit.nodes.journal import open_journal
+from fedbandit.durable.journals.journal import open_journal
+from fedbandit.transport.nats.broker import Broker, free_port, server_program
+from fedbandit.transport.nats.broker_settings import BrokerSettings
 from samples.deployed import PROGRAM
 
 GOOD = """

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fedbandit.engines.nats.broker import free_port
-from fedbandit.service import local
+from fedbandit.service.demo import local
+from fedbandit.transport.nats.broker import free_port
 
 PROGRAM = (sys.executable, "-c", "from fedbandit.cli import main; main()", "up")
 
@@ -127,7 +127,7 @@ def test_a_part_that_dies_ends_the_rest_with_a_sentence(up, tmp_path):
     child = next(
         int(each.parent.name)
         for each in Path("/proc").glob("[0-9]*/cmdline")
-        if str(tmp_path / "kept") in _read(each) and "demo_site" in _read(each)
+        if str(tmp_path / "kept") in _read(each) and "demo.site" in _read(each)
     )
     os.kill(child, signal.SIGKILL)
     code, _, err = running.end()

@@ -6,8 +6,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
-from fedbandit.engines import in_process
-from fedbandit.engines.in_process import Wire, simulate
+from fedbandit.simulation import in_process
+from fedbandit.simulation.in_process import Wire, simulate
 from samples.runs import ByMessages
 from samples.worlds import arrays_for, recorded
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.neural.parameters import NeuralAlgorithm
+from fedbandit.algorithms.neural.shared.parameters import NeuralAlgorithm
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.turns import Duels, Rewards, Turns
 

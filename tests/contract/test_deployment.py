@@ -9,12 +9,12 @@ import fedbandit as fb
 from contract.small_worlds import algorithm_names, small_setting, small_turns
 from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.core.messages import Download, Upload
-from fedbandit.engines.faulty import FAULTS, FaultyRun
-from fedbandit.engines.replay import replay
-from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.durable_server import DurableServer
-from fedbandit.nodes.journal import MemoryJournal
-from fedbandit.nodes.schema import Schema
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.server import DurableServer
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.schema import Schema
+from fedbandit.simulation.faults.run import FAULTS, FaultyRun
+from fedbandit.simulation.replay import replay
 from fedbandit.wire.state import encode_state
 
 ROUNDS = 12

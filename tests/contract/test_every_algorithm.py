@@ -9,7 +9,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, TurnByTurn
-from fedbandit.engines import in_process
+from fedbandit.simulation import in_process
 from reference.recorded import dueling_rounds, glm_rounds, lasso_rounds
 from samples.runs import assert_same_trace
 from samples.worlds import arrays_for, recorded, step_by_hand

@@ -6,7 +6,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.turns import Duels
-from fedbandit.datasets.errors import MissingData
+from fedbandit.datasets.files.errors import MissingData
 from reference.recorded import linear_turns
 from samples.worlds import recorded
 

@@ -6,8 +6,8 @@ from scipy.spatial import cKDTree
 
 import fedbandit as fb
 from fedbandit.core.messages import Download, Layout, Message, Upload
-from fedbandit.nodes.envelope import HEADER_BYTES, Envelope
-from fedbandit.nodes.ledger import Ledger
+from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
+from fedbandit.protocol.ledger import Ledger
 from fedbandit.wire import decode, encode, weigh
 from samples.messages import assert_same
 from samples.runs import assert_same_trace

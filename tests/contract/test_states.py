@@ -12,10 +12,10 @@ from contract.small_worlds import CLIENTS, algorithm_names, small_setting, small
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
-from fedbandit.engines.in_process import Wire
-from fedbandit.nodes.client import ClientNode
-from fedbandit.nodes.ledger import Ledger
-from fedbandit.nodes.server import ServerNode
+from fedbandit.protocol.client import ClientNode
+from fedbandit.protocol.ledger import Ledger
+from fedbandit.protocol.server import ServerNode
+from fedbandit.simulation.in_process import Wire
 from fedbandit.wire.state import decode_state, encode_state
 
 ROUNDS = 24

@@ -3,7 +3,7 @@
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.toml import read_toml
+from fedbandit.files.toml import read_toml
 
 
 def test_a_file_is_read(tmp_path):

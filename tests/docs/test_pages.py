@@ -28,7 +28,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.messages import Message
 from fedbandit.experiments.experiment import experiments
 from fedbandit.experiments.user_file import read_experiment
-from fedbandit.service.settings import read_plan
+from fedbandit.service.coordinator.settings import read_plan
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
 WIDTH = 120  # columns of the terminal that the pages show

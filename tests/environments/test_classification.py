@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.datasets import examples
+from fedbandit.datasets.files import examples
 from fedbandit.environments.classification import SETS
 
 

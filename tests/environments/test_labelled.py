@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import fedbandit as fb
-from fedbandit.datasets import examples
+from fedbandit.datasets.files import examples
 from fedbandit.environments.labelled import Labelled, LabelledRows
 
 ROWS = np.arange(14.0).reshape(7, 2) + 1.0

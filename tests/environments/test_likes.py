@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.datasets import examples, movielens
-from fedbandit.datasets.features import truncated_svd
-from fedbandit.datasets.selections import liked_matrix
+from fedbandit.datasets.files import examples
+from fedbandit.datasets.preparation.features import truncated_svd
+from fedbandit.datasets.preparation.selections import liked_matrix
+from fedbandit.datasets.sets import movielens
 
 
 @pytest.fixture(autouse=True)

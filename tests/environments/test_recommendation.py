@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.datasets import DamagedFile, MissingData, examples
+from fedbandit.datasets import DamagedFile, MissingData
+from fedbandit.datasets.files import examples
 
 
 @pytest.fixture(autouse=True)

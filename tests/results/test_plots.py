@@ -8,9 +8,10 @@ import pytest
 import fedbandit as fb
 from fedbandit.experiments.experiment import Experiment, Series, grid
 from fedbandit.experiments.figures import Against, OverTime, TradeOff
-from fedbandit.results.plots import draw, plot_run
+from fedbandit.results.plots import draw
 from fedbandit.results.record import run_cell
 from fedbandit.results.reproduce import tabulate
+from fedbandit.simulation.drawing import plot_run
 from reference.recorded import linear_turns
 
 EXPERIMENT = Experiment(

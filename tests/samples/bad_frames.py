@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedbandit.algorithms.linear import Hello, Snapshot, Statistics
-from fedbandit.algorithms.pooled_linucb import RawObservation
+from fedbandit.algorithms.linear.pooled_linucb import RawObservation
+from fedbandit.algorithms.linear.shared.family import Hello, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
-from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.validation import Limits
+from fedbandit.durable.validation import Limits
+from fedbandit.protocol.charter import Charter
 from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 

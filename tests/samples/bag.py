@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fedbandit.core.turns import Observations
-from fedbandit.nodes.client import ClientNode
-from fedbandit.nodes.server import ServerNode
+from fedbandit.protocol.client import ClientNode
+from fedbandit.protocol.server import ServerNode
 
 
 class Bag:

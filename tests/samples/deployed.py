@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import fedbandit as fb
-from fedbandit.engines.nats.broker import free_port
+from fedbandit.transport.nats.broker import free_port
 from samples.waiting import until
 
 PROGRAM = [sys.executable, "-c", "from fedbandit.cli import main; main()"]

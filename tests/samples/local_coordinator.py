@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from fedbandit.nodes.durable_server import DurableServer
-from fedbandit.nodes.journal import MemoryJournal
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.server import DurableServer
 from fedbandit.wire.frame import Frame
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedbandit.nodes.verdict import Outcome, Verdict
-from fedbandit.service.telemetry import Telemetry
+from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.report import Report

@@ -4,7 +4,7 @@ import numpy as np
 
 import fedbandit as fb
 from fedbandit.core.interfaces import Cadence
-from fedbandit.nodes.ledger import Ledger
+from fedbandit.protocol.ledger import Ledger
 from reference.recorded import dueling_rounds, glm_rounds, lasso_rounds, linear_turns
 
 

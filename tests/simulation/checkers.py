@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedbandit.engines.fault_history import NO_VERSION
-from fedbandit.engines.faulty import FaultyRun
-from fedbandit.engines.replay import replay
+from fedbandit.simulation.faults.history import NO_VERSION
+from fedbandit.simulation.faults.run import FaultyRun
+from fedbandit.simulation.replay import replay
 from fedbandit.wire import decode
 from fedbandit.wire.state import encode_state
 from simulation.tagged import times_counted

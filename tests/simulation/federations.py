@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fedbandit.engines.faulty import FaultyRun
-from fedbandit.nodes.charter import Charter
+from fedbandit.protocol.charter import Charter
+from fedbandit.simulation.faults.run import FaultyRun
 from simulation.tagged import tagged_setting, tagged_turns
 
 TURNS, SITES = 40, 4

@@ -6,12 +6,12 @@ import copy
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from fedbandit.nodes.accounts import CoordinatorMemory
-from fedbandit.nodes.durable_client import DurableClient
-from fedbandit.nodes.durable_server import DurableServer
-from fedbandit.nodes.outbox import Outbox
-from fedbandit.nodes.seen import Seen, Window
-from fedbandit.nodes.server_record import ServerRecord, What
+from fedbandit.durable.client import DurableClient
+from fedbandit.durable.outbox import Outbox
+from fedbandit.durable.server import DurableServer
+from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.site_accounts import CoordinatorMemory
+from fedbandit.protocol.seen import Seen, Window
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.state import encode_state
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.engines.in_process import simulate
+from fedbandit.simulation.in_process import simulate
 
 CLIENTS, ARMS, DIMENSION, ROUNDS = 3, 4, 3, 6
 ALGORITHMS = [

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.kernels.kept_data import gram_of_each
+from fedbandit.kernels.glm.kept_data import gram_of_each
 from samples.bag import Bag, steps
 
 CLIENTS, ARMS, DIMENSION = 3, 3, 2

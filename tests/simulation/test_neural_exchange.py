@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import fedbandit as fb
 from contract.small_worlds import small_setting, small_turns
-from fedbandit.engines.faulty import FAULTS, FaultyRun
-from fedbandit.kernels import subspace
-from fedbandit.nodes.charter import Charter
+from fedbandit.kernels.neural import subspace
+from fedbandit.protocol.charter import Charter
+from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from reference import neural as reference
 from samples.bag import Bag, steps
 

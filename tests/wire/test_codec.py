@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.algorithms.linear import Snapshot, Statistics
+from fedbandit.algorithms.linear.shared.family import Snapshot, Statistics
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Message, Upload
 from fedbandit.wire import codec, decode, encode, weigh

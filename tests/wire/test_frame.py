@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.nodes.envelope import HEADER_BYTES
+from fedbandit.protocol.envelope import HEADER_BYTES
 from fedbandit.wire.frame import BODIES, HEADER, Frame, Kind, refusal, with_numbers
 
 NUMBERS = st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1))

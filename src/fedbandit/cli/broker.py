@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import typer
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.engines.nats.broker import server_program
-from fedbandit.engines.nats.broker_settings import BROKER, BrokerSettings, Security
-from fedbandit.service.keys import Keys
-from fedbandit.service.settings import ServicePlan, read_plan
+from fedbandit.service.coordinator.settings import ServicePlan, read_plan
+from fedbandit.service.keys.files import Keys
+from fedbandit.transport.nats.broker import server_program
+from fedbandit.transport.nats.broker_settings import BROKER, BrokerSettings, Security
 
 
 def broker(

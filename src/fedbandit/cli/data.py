@@ -90,7 +90,7 @@ def fetch_set(
 
 def _is_here(description: Description) -> bool:
     from fedbandit.datasets import MissingData
-    from fedbandit.datasets.places import find
+    from fedbandit.datasets.files.places import find
 
     try:
         find(description)

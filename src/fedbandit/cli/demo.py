@@ -11,8 +11,8 @@ from rich.table import Table
 from fedbandit.cli.files import check_drawing
 from fedbandit.cli.screen import Bar, out
 from fedbandit.environments.linear import Linear
-from fedbandit.results.result import Result
-from fedbandit.results.run import algorithm_named, run
+from fedbandit.simulation.result import Result
+from fedbandit.simulation.run import algorithm_named, run
 
 TURNS = 30_000
 CAST: tuple[tuple[str, str, dict[str, float]], ...] = (
@@ -42,7 +42,7 @@ def demo(
             run(chosen, world, turns=100)  # compiles what this one needs, so that its seconds are its own
             results.append(run(chosen, world, turns=TURNS))
     _show(results)
-    from fedbandit.results.plots import plot_run  # matplotlib is imported only by those who draw
+    from fedbandit.simulation.drawing import plot_run  # matplotlib is imported only by those who draw
 
     plot_run(results, figure)
     out.print(f"\nThe figure: {figure.absolute()}", soft_wrap=True, highlight=False)

@@ -14,8 +14,8 @@ def features(
     name: Annotated[str, typer.Argument(help="The data set; medical-mnist is the one that needs this.")],
 ) -> None:
     """Train the network that turns images into features, once; environments then read them from the cache."""
-    from fedbandit.datasets import medical_mnist
-    from fedbandit.datasets.medical_mnist_features import Recipe, entry_path, features_of
+    from fedbandit.datasets.preparation.medical_mnist_features import Recipe, entry_path, features_of
+    from fedbandit.datasets.sets import medical_mnist
 
     if name != medical_mnist.DESCRIPTION.name:
         raise unknown("data set with learnt features", name, [medical_mnist.DESCRIPTION.name])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fedbandit.service.keys import LOCAL, Keys
+from fedbandit.service.keys.files import LOCAL, Keys
 
 app = typer.Typer(no_args_is_help=True, help="Make credentials, signed by an authority of your own.")
 

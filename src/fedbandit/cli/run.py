@@ -14,10 +14,10 @@ from fedbandit.cli.files import check_drawing, check_file
 from fedbandit.cli.screen import Bar, err, out
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.engines.sweep import sweep
-from fedbandit.results.result import Result
-from fedbandit.results.run import algorithm_named, environment_named
-from fedbandit.results.run import run as run_one
+from fedbandit.results.sweep import sweep
+from fedbandit.simulation.result import Result
+from fedbandit.simulation.run import algorithm_named, environment_named
+from fedbandit.simulation.run import run as run_one
 
 SHORT = ("regret", "reward", "messages", "scalars", "seconds")  # what fits beside each other
 MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
@@ -119,7 +119,7 @@ def _write(results: list[Result], trace: Path | None, figure: Path | None, save:
     if save is not None:
         results[0].save(save)
     if figure is not None:
-        from fedbandit.results.plots import plot_run  # matplotlib is imported only by those who draw
+        from fedbandit.simulation.drawing import plot_run  # matplotlib is imported only by those who draw
 
         plot_run(results, figure)
     for what, path in (("trace", trace), ("result", save), ("figure", figure)):

@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fedbandit.kernels.compiled import is_cold
+from fedbandit.kernels.shared.compiled import is_cold
 
 out = Console()
 err = Console(stderr=True)

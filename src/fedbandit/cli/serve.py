@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from fedbandit.engines.nats.address import check_server
-from fedbandit.service.coordinator import serve as serve_plan
-from fedbandit.service.logs import log_to_stderr
-from fedbandit.service.settings import ServicePlan, read_plan
+from fedbandit.service.coordinator.coordinator import serve as serve_plan
+from fedbandit.service.coordinator.logs import log_to_stderr
+from fedbandit.service.coordinator.settings import ServicePlan, read_plan
+from fedbandit.transport.nats.address import check_server
 
 
 def serve(

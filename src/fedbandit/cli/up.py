@@ -17,10 +17,10 @@ from fedbandit.cli.run import assignments
 from fedbandit.cli.screen import err, out
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
-from fedbandit.results.run import algorithm_named
-from fedbandit.service.demo import Demo
-from fedbandit.service.demo_site import rehearse
-from fedbandit.service.local import ChildEnded, LocalFederation, require_free, require_installed
+from fedbandit.service.demo.local import ChildEnded, LocalFederation, require_free, require_installed
+from fedbandit.service.demo.site import rehearse
+from fedbandit.service.demo.worlds import Demo
+from fedbandit.simulation.run import algorithm_named
 
 LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200

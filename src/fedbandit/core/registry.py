@@ -1,7 +1,8 @@
 """Finding algorithms, environments and experiments by name.
 
-Each lives in one file of its folder and registers itself when the file is imported; the folder is scanned, so
-that adding one means adding a file and editing nothing. Another package names its own files as entry points of the
+Each lives in one file of its folder, or of a folder in it, and registers itself when the file is imported; both are
+scanned, so that adding one means adding a file and editing nothing. Folders further down are not: they hold what the
+files beside them share, and may be slow to import. Another package names its own files as entry points of the
 group that is called like the folder: `fedbandit.algorithms`, `fedbandit.environments`, `fedbandit.experiments`.
 """
 
@@ -63,8 +64,8 @@ class Registry(Generic[T]):
 
     def _scan(self) -> None:
         if not self._scanned:
-            for module in pkgutil.iter_modules(import_module(self._package).__path__):
-                import_module(f"{self._package}.{module.name}")
+            for name in _files_of(self._package):
+                import_module(name)
             self._load_others()
             self._scanned = True  # not before: a file that fails must fail again, not be missing
 
@@ -81,3 +82,12 @@ class Registry(Generic[T]):
                     f"the entry point {entry.name!r} ({entry.value}) of the package {package} cannot be loaded "
                     f"({error!r}): mend that package, or uninstall it"
                 ) from error
+
+
+def _files_of(package: str, deeper: bool = True) -> Iterator[str]:
+    """Yield the names of the modules that are files of a package, or of a folder in it."""
+    for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+        if not module.ispkg:
+            yield module.name
+        elif deeper:
+            yield from _files_of(module.name, deeper=False)

@@ -1,17 +1,18 @@
 """Official files to typed arrays, one module a data set; finding, checking and fetching them.
 
->>> from fedbandit.datasets import examples, movielens
+>>> from fedbandit.datasets.files import examples
+>>> from fedbandit.datasets.sets import movielens
 >>> with examples.folder("movielens-1m") as path:
 ...     ratings = movielens.load("1m", path).ratings
 >>> len(ratings)
 5
 """
 
-from fedbandit.datasets.checking import Count, Report, check
 from fedbandit.datasets.description import DataSet, Description, Download
-from fedbandit.datasets.errors import DamagedFile, DownloadError, MissingData
-from fedbandit.datasets.fetching import Progress, fetch
-from fedbandit.datasets.places import cache_folder, download_folder
+from fedbandit.datasets.files.checking import Count, Report, check
+from fedbandit.datasets.files.errors import DamagedFile, DownloadError, MissingData
+from fedbandit.datasets.files.fetching import Progress, fetch
+from fedbandit.datasets.files.places import cache_folder, download_folder
 from fedbandit.datasets.registry import catalogue, describe, load
 
 __all__ = [

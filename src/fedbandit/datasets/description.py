@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from fedbandit.datasets.release import Release
+from fedbandit.datasets.files.release import Release
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ class Description:
 class DataSet(Protocol):
     """What every loaded data set can tell: its counts, and in sentences what it lacks.
 
-    >>> from fedbandit.datasets import examples, magic
+    >>> from fedbandit.datasets.files import examples
+    >>> from fedbandit.datasets.sets import magic
     >>> with examples.folder("magic") as path:
     ...     data: DataSet = magic.load(path)
     >>> data.missing[0]
@@ -92,7 +93,8 @@ Loaded = TypeVar("Loaded", bound=DataSet)
 def with_missing(loaded: Loaded, description: Description, release: Release, *sentences: str) -> Loaded:
     """Return the data set with `missing` filled in: counts that fall short, absent files, given sentences.
 
-    >>> from fedbandit.datasets import examples, magic
+    >>> from fedbandit.datasets.files import examples
+    >>> from fedbandit.datasets.sets import magic
     >>> with examples.folder("magic") as path:
     ...     data = magic.load(path)
     ...     with_missing(data, magic.DESCRIPTION, Release.open("magic", path), "a sentence").missing[-1]

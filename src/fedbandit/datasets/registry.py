@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import partial
 
 from fedbandit.core.errors import unknown
-from fedbandit.datasets import (
+from fedbandit.datasets.description import DataSet, Description
+from fedbandit.datasets.sets import (
     adult,
     covertype,
     delicious,
@@ -19,7 +20,6 @@ from fedbandit.datasets import (
     shuttle,
     warfarin,
 )
-from fedbandit.datasets.description import DataSet, Description
 
 Loader = Callable[[str | os.PathLike[str] | None], DataSet]
 
@@ -69,7 +69,7 @@ def describe(name: str) -> Description:
 def load(name: str, path: str | os.PathLike[str] | None = None) -> DataSet:
     """Read a data set by its name; the modules' own `load` functions return the same with a precise type.
 
-    >>> from fedbandit.datasets import examples
+    >>> from fedbandit.datasets.files import examples
     >>> with examples.folder("magic") as path:
     ...     load("magic", path).counts()["rows"]
     3

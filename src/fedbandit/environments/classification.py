@@ -24,7 +24,7 @@ from fedbandit.environments.arrivals import ARRIVALS, Arrivals
 
 if TYPE_CHECKING:
     from fedbandit.datasets.arrays import Floats
-    from fedbandit.datasets.release import Release
+    from fedbandit.datasets.files.release import Release
 
 SETS = ("shuttle", "magic", "covertype", "mushroom", "adult")
 
@@ -35,7 +35,7 @@ class Classification(
 ):
     """The rows of a data set in random order, one a turn; when all have been shown they are shuffled anew.
 
-    >>> from fedbandit.datasets import examples
+    >>> from fedbandit.datasets.files import examples
     >>> with examples.folder("magic") as path:
     ...     world = Classification(dataset="magic", clients=3, path=str(path))
     ...     block = next(world.turns(count=3, seed=0, block=3))
@@ -61,7 +61,9 @@ class Classification(
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
-        from fedbandit.datasets.features import block_one_hot  # SciPy is imported only by those who read data
+        from fedbandit.datasets.preparation.features import (
+            block_one_hot,  # SciPy is imported only by those who read data
+        )
 
         contexts, labels, arms = self._data()
         arrivals = Arrivals(self.arrivals, self.clients, self.skew)
@@ -74,7 +76,7 @@ class Classification(
 
     def _release(self) -> Release:
         from fedbandit.datasets import describe
-        from fedbandit.datasets.places import find
+        from fedbandit.datasets.files.places import find
 
         return find(describe(self.dataset), self.path or None)
 
@@ -88,7 +90,7 @@ def _contexts(dataset: str, location: Path, fingerprint: str) -> tuple[Floats, I
     """Return the scaled rows, their classes, and the number of classes; kept while the files stay the same."""
     from fedbandit.datasets import load
     from fedbandit.datasets.classification import Classification as Rows
-    from fedbandit.datasets.features import standardised, unit_rows
+    from fedbandit.datasets.preparation.features import standardised, unit_rows
 
     data = load(dataset, location)
     assert isinstance(data, Rows)

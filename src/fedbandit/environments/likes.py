@@ -22,11 +22,11 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Duels, Turns
 from fedbandit.environments.arrivals import Arrivals
-from fedbandit.kernels.sampling import draw_distinct, gather
+from fedbandit.kernels.shared.sampling import draw_distinct, gather
 
 if TYPE_CHECKING:
-    from fedbandit.datasets.release import Release
-    from fedbandit.datasets.selections import Liked
+    from fedbandit.datasets.files.release import Release
+    from fedbandit.datasets.preparation.selections import Liked
 
 SETS = ("movielens-100k", "movielens-1m", "movielens-20m", "movielens-25m")
 
@@ -38,7 +38,7 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
     With `answers = anyone` that is a user drawn afresh for each turn, as the paper has it; with `own` client i is
     always answered by the same user, the i-th of those who answer.
 
-    >>> from fedbandit.datasets import examples
+    >>> from fedbandit.datasets.files import examples
     >>> with examples.folder("movielens-1m") as path:
     ...     world = Likes(clients=2, arms=2, dimension=1, users=3, items=3, rows=1, path=str(path))
     ...     block = next(world.turns(count=4, seed=0, block=4))
@@ -79,7 +79,9 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
-        from fedbandit.datasets.features import truncated_svd  # SciPy is imported only by those who read data
+        from fedbandit.datasets.preparation.features import (
+            truncated_svd,  # SciPy is imported only by those who read data
+        )
 
         release = self._release()
         matrix = _liked(self.dataset, release.location, release.fingerprint(), self.users, self.items, self.above)
@@ -97,7 +99,7 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
 
     def _release(self) -> Release:
         from fedbandit.datasets import describe
-        from fedbandit.datasets.places import find
+        from fedbandit.datasets.files.places import find
 
         return find(describe(self.dataset), self.path or None)
 
@@ -105,8 +107,8 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
 @lru_cache(maxsize=2)
 def _liked(dataset: str, location: Path, fingerprint: str, users: int, items: int, above: float) -> Liked:  # noqa: ARG001
     """Return the matrix of who liked what; kept while the files stay the same."""
-    from fedbandit.datasets import movielens
-    from fedbandit.datasets.selections import liked_matrix
+    from fedbandit.datasets.preparation.selections import liked_matrix
+    from fedbandit.datasets.sets import movielens
 
     ratings = movielens.load(dataset.removeprefix("movielens-"), location).ratings
     return liked_matrix(ratings, users, items, above)

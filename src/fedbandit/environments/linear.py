@@ -15,7 +15,7 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
 from fedbandit.environments.arrivals import ARRIVALS, Arrivals
-from fedbandit.kernels.sampling import draw_distinct, gather
+from fedbandit.kernels.shared.sampling import draw_distinct, gather
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
 from fedbandit.environments.arrivals import Arrivals
-from fedbandit.kernels.sampling import gather
+from fedbandit.kernels.shared.sampling import gather
 
 
 @dataclass(frozen=True)

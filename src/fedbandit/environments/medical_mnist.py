@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from fedbandit.core.parameters import parameter
-from fedbandit.datasets import medical_mnist
-from fedbandit.datasets.medical_mnist_features import features_of
+from fedbandit.datasets.preparation.medical_mnist_features import features_of
+from fedbandit.datasets.sets import medical_mnist
 from fedbandit.environments.labelled import Labelled, LabelledRows
 
 IMAGES = ("all", "held-out")

@@ -20,10 +20,10 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.kernels.sampling import draw_others, gather, interleave
+from fedbandit.kernels.shared.sampling import draw_others, gather, interleave
 
 if TYPE_CHECKING:
-    from fedbandit.datasets.prepared import Prepared
+    from fedbandit.datasets.preparation.prepared import Prepared
 
 SETS = ("lastfm", "delicious", "movielens-100k", "movielens-1m", "movielens-20m", "movielens-25m")
 SCALES = ("none", "standardised", "unit")
@@ -35,7 +35,7 @@ class Recommendation(
 ):
     """The users of a data set as clients: among the arms of a turn one is an item that the user had.
 
-    >>> from fedbandit.datasets import examples
+    >>> from fedbandit.datasets.files import examples
     >>> with examples.folder("lastfm") as path:
     ...     world = Recommendation(dataset="lastfm", path=str(path), arms=2, dimension=2)
     ...     block = next(world.turns(count=4, seed=0, block=4))
@@ -67,13 +67,13 @@ class Recommendation(
     def fingerprint(self) -> str:
         """Return a digest of the data set's files."""
         from fedbandit.datasets import describe  # SciPy is imported only by those who read data
-        from fedbandit.datasets.places import find
+        from fedbandit.datasets.files.places import find
 
         return find(describe(self.dataset), self.path or None).content()
 
     def data(self) -> Prepared:
         """Return the prepared data set; the first call in a process reads or prepares it."""
-        from fedbandit.datasets.prepared import Request, prepare
+        from fedbandit.datasets.preparation.prepared import Request, prepare
 
         request = Request(self.dimension, self.scale, self.users, self.above)
         data = prepare(self.dataset, request, self.path or None)

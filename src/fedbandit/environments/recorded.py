@@ -18,9 +18,9 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.npz import read_npz
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Duels, Outcomes, Rewards, Turns
+from fedbandit.files.npz import read_npz
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from fedbandit.core.parameters import parameter
-from fedbandit.datasets import warfarin
+from fedbandit.datasets.sets import warfarin
 from fedbandit.environments.labelled import Labelled, LabelledRows
 
 NUMBERS = ("own-units", "unit-scale")

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput, unknown
-from fedbandit.core.toml import read_toml
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along, grid
 from fedbandit.experiments.figures import Against, Figure, Groups, Map, OverTime, TradeOff
+from fedbandit.files.toml import read_toml
 
 KINDS: dict[str, type[Figure]] = {each.kind: each for each in (TradeOff, OverTime, Against, Groups, Map)}
 

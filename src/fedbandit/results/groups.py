@@ -16,9 +16,9 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.recommendation import Recommendation
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Groups, Map
-from fedbandit.results.plots import COLOURS, STYLE, write
 from fedbandit.results.record import BY_CLIENT, Record, group_of, group_totals
-from fedbandit.results.run import environment_named
+from fedbandit.simulation.drawing import COLOURS, STYLE, write
+from fedbandit.simulation.run import environment_named
 
 
 def draw_groups(figure: Groups, experiment: Experiment, records: Mapping[str, Record], folder: Path) -> list[Path]:

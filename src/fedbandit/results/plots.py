@@ -1,4 +1,4 @@
-"""How figures are drawn: with matplotlib's objects, without a display, the same on every machine."""
+"""How the figures of experiments are drawn."""
 
 from __future__ import annotations
 
@@ -16,33 +16,10 @@ from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Against, Figure, Groups, OverTime, TradeOff
 from fedbandit.experiments.table import Row, Table
 from fedbandit.results.record import Record
-from fedbandit.results.result import Result
+from fedbandit.simulation.drawing import AXES, COLOURS, STYLE, write
 
-COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
 CROWD = 6  # more curves than this have their legend beside the figure
 MARKERS = "osD^vPX*<>"
-AXES = {
-    "messages": "messages",
-    "scalars": "scalars sent",
-    "bytes": "bytes sent",
-    "rounds": "communication rounds",
-    "regret": "cumulative regret",
-    "later_regret": "regret without each client's first turn",
-    "reward": "cumulative reward",
-    "normalised": "reward, over a random policy's",
-}
-STYLE: dict[Any, Any] = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "svg.hashsalt": "fedbandit",
-    "svg.fonttype": "none",
-}
 
 
 def draw(
@@ -69,28 +46,6 @@ def draw(
         elif names:
             axes.legend(fontsize=8)
         return write(canvas, folder / figure.file_name)
-
-
-def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
-    """Draw regret (reward, where regret is not known) and messages of runs over their turns."""
-    with mpl.rc_context(STYLE):
-        canvas = Canvas(figsize=(9.5, 3.8), layout="constrained")
-        left, right = canvas.subplots(1, 2)
-        name = "reward" if np.isnan(results[0].regret[-1]) else "regret"
-        for colour, result in zip(COLOURS * len(results), results, strict=False):
-            at = np.unique(np.linspace(0, result.turns - 1, min(result.turns, 1000)).astype(np.int64))
-            repeated = sum(other.algorithm == result.algorithm for other in results) > 1
-            label = result.algorithm + (f", seed {result.seed}" if repeated else "")
-            left.plot(at + 1, getattr(result, name)[at], color=colour, label=label)
-            right.plot(at + 1, result.messages[at], color=colour, label=label)
-        left.set_ylabel(AXES[name])
-        right.set_ylabel("messages")
-        for axes in (left, right):
-            axes.set_xlabel("turns")
-            axes.legend(fontsize=8)
-        if path is not None:
-            canvas.savefig(path, dpi=150)
-        return canvas
 
 
 def _y_label(figure: Figure) -> str:
@@ -184,12 +139,3 @@ def _spread(curves: Floats, kind: str) -> Floats:
         return np.zeros(curves.shape[1])
     deviation = curves.std(axis=0, ddof=1)
     return np.asarray(deviation / np.sqrt(len(curves)) if kind == "standard error" else deviation)
-
-
-def write(canvas: Canvas, stem: Path) -> list[Path]:
-    """Write a canvas as PNG and SVG, the same bytes each time."""
-    paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
-    for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        canvas.savefig(path, dpi=150, metadata=metadata)
-    return paths

@@ -12,12 +12,12 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.npz import read_npz
 from fedbandit.experiments.experiment import Cell
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import CURVES, QUANTITIES
-from fedbandit.results.result import Result
-from fedbandit.results.run import algorithm_named, environment_named, run
+from fedbandit.files.npz import read_npz
+from fedbandit.simulation.result import Result
+from fedbandit.simulation.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
 TOTALS = tuple(name for name in QUANTITIES if name != "later_regret")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fedbandit.engines.sweep import sweep
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Cell, Experiment, experiments
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.results.record import Record, group_totals, run_cell
+from fedbandit.results.sweep import sweep
 
 Progress = Callable[[int, int], None]
 

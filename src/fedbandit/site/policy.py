@@ -9,9 +9,9 @@ from typing import Any
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.offers import checked_offer
-from fedbandit.nodes.site_life import WHO
+from fedbandit.durable.checked_input import checked_offer
+from fedbandit.durable.site_life import WHO
+from fedbandit.protocol.charter import Charter
 from fedbandit.site.decision import check_ids, named_arm
 from fedbandit.site.exploration import Lots
 from fedbandit.wire.state import decode_state, encode_state

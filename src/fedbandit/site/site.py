@@ -20,16 +20,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from fedbandit.core.algorithm import Algorithm, Setting
-from fedbandit.engines.nats.link import connector
-from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.durable_client import DurableClient
-from fedbandit.nodes.offers import checked_offer, checked_reward
-from fedbandit.nodes.sqlite_journal import SqliteJournal
+from fedbandit.durable.checked_input import checked_offer, checked_reward
+from fedbandit.durable.client import DurableClient
+from fedbandit.durable.journals.sqlite import SqliteJournal
+from fedbandit.protocol.charter import Charter
+from fedbandit.site.conversation import Conversation
 from fedbandit.site.decision import Decision, check_ids, named_arm
 from fedbandit.site.exploration import Lots
-from fedbandit.site.link import Connect, Conversation
 from fedbandit.site.policy import Policy
 from fedbandit.site.tally import Tally
+from fedbandit.transport.link import Connect
+from fedbandit.transport.nats.link import connector
 from fedbandit.wire.state import encode_state
 
 

@@ -41,7 +41,7 @@ class Weight(NamedTuple):
 def encode(message: Message) -> bytes:
     """Return the bytes of one message; an upload must have exactly one sender.
 
-    >>> from fedbandit.algorithms.linear import Snapshot
+    >>> from fedbandit.algorithms.linear.shared.family import Snapshot
     >>> data = encode(Snapshot(np.eye(3), np.ones(3), version=7))
     >>> decode(data).version, len(data) == weigh(decode(data)).bytes
     (7, True)

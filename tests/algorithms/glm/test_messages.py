@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.engines.in_process import simulate
 from fedbandit.environments.logistic import Logistic
-from fedbandit.nodes.ledger import Ledger
+from fedbandit.protocol.ledger import Ledger
+from fedbandit.simulation.in_process import simulate
 from fedbandit.wire import decode, encode, weigh
 
 RUNS = [

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.glm.messages import Behind, Call, Due, GlobalModel, Gradient, Probe
-from fedbandit.algorithms.glm.updates import IDLE
+from fedbandit.algorithms.glm.shared.messages import Behind, Call, Due, GlobalModel, Gradient, Probe
+from fedbandit.algorithms.glm.shared.updates import IDLE
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.turns import Observations

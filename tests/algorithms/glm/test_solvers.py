@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.algorithms.glm.updates import Regression
-from fedbandit.engines.in_process import simulate
+from fedbandit.algorithms.glm.shared.updates import Regression
 from fedbandit.environments.logistic import Logistic
 from fedbandit.environments.recorded import Recorded
+from fedbandit.simulation.in_process import simulate
 from reference import glb as reference
 from reference.recorded import glm_rounds
 
@@ -106,7 +106,7 @@ def test_newton_reaches_far_minima_with_the_step_damped(tmp_path_factory, scale,
 
 
 def test_a_regression_that_does_not_converge_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr("fedbandit.algorithms.glm.updates.MOST_STEPS", 50)
+    monkeypatch.setattr("fedbandit.algorithms.glm.shared.updates.MOST_STEPS", 50)
     world = glm_rounds(seed=3, rounds=10, clients=4, arms=3, dimension=3)
     world["arms"] = world["arms"] * 20.0  # far beyond arm_bound = 1
     np.savez(tmp_path / "turns.npz", **world)

@@ -11,7 +11,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.core.turns import Observations
-from fedbandit.kernels import subspace
+from fedbandit.kernels.neural import subspace
 from fedbandit.wire import decode, encode
 from reference import neural as reference
 

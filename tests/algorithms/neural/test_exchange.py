@@ -8,14 +8,14 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
 import fedbandit as fb  # noqa: E402
-from fedbandit.algorithms.neural.messages import Call  # noqa: E402
-from fedbandit.algorithms.neural.wording import WrittenOut  # noqa: E402
+from fedbandit.algorithms.neural.shared.messages import Call  # noqa: E402
+from fedbandit.algorithms.neural.shared.wording import WrittenOut  # noqa: E402
 from fedbandit.core.turns import Observations  # noqa: E402
-from fedbandit.engines.in_process import simulate  # noqa: E402
-from fedbandit.kernels import subspace  # noqa: E402
-from fedbandit.kernels.network import symmetric_network  # noqa: E402
-from fedbandit.nodes.client import ClientNode  # noqa: E402
-from fedbandit.nodes.server import ServerNode  # noqa: E402
+from fedbandit.kernels.neural import subspace  # noqa: E402
+from fedbandit.kernels.neural.network import symmetric_network  # noqa: E402
+from fedbandit.protocol.client import ClientNode  # noqa: E402
+from fedbandit.protocol.server import ServerNode  # noqa: E402
+from fedbandit.simulation.in_process import simulate  # noqa: E402
 from fedbandit.wire import decode, encode, weigh  # noqa: E402
 from reference import neural as reference  # noqa: E402
 from samples.worlds import recorded  # noqa: E402

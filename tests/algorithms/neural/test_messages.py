@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.neural.messages import Contribution, DiagonalContribution
+from fedbandit.algorithms.neural.shared.messages import Contribution, DiagonalContribution
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Download, Upload
-from fedbandit.nodes.schema import Schema
+from fedbandit.protocol.schema import Schema
 from fedbandit.wire import encode
 from fedbandit.wire.state import encode_state
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.neural.messages import Call
+from fedbandit.algorithms.neural.shared.messages import Call
 from fedbandit.core.turns import Observations
 from fedbandit.wire import encode
 from fedbandit.wire.state import decode_state, encode_state

@@ -7,7 +7,7 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.turns import Observations
-from fedbandit.engines.in_process import simulate
+from fedbandit.simulation.in_process import simulate
 from samples.runs import ByMessages, assert_same_trace
 from samples.worlds import recorded
 

@@ -8,8 +8,8 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 import jax.numpy as jnp  # noqa: E402
 
-from fedbandit.kernels.network import normal_network, symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.descent import REGULARISERS, descend  # noqa: E402
+from fedbandit.kernels.neural.network import normal_network, symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.tangent_features import predict  # noqa: E402
 
 MAKERS = {"symmetric": symmetric_network, "normal": normal_network}

@@ -9,14 +9,14 @@ jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neura
 import jax.numpy as jnp  # noqa: E402
 
 import fedbandit as fb  # noqa: E402
-from fedbandit.algorithms.neural.learner import Learner  # noqa: E402
+from fedbandit.algorithms.neural.shared.learner import Learner  # noqa: E402
 from fedbandit.core.turns import Observations  # noqa: E402
-from fedbandit.engines.in_process import simulate  # noqa: E402
-from fedbandit.kernels import subspace  # noqa: E402
-from fedbandit.kernels.network import symmetric_network  # noqa: E402
+from fedbandit.kernels.neural import subspace  # noqa: E402
 from fedbandit.kernels.neural.matrices import Diagonal, Full, growth, squares  # noqa: E402
+from fedbandit.kernels.neural.network import symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.rounds import rounds_of  # noqa: E402
 from fedbandit.kernels.neural.steps import Plan  # noqa: E402
+from fedbandit.simulation.in_process import simulate  # noqa: E402
 from samples.worlds import recorded  # noqa: E402
 
 PLAN = Plan(

@@ -8,8 +8,8 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 import jax.numpy as jnp  # noqa: E402
 
-from fedbandit.kernels import subspace  # noqa: E402
-from fedbandit.kernels.network import normal_network, symmetric_network  # noqa: E402
+from fedbandit.kernels.neural import subspace  # noqa: E402
+from fedbandit.kernels.neural.network import normal_network, symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.tangent_features import features, layers_of, predict, theta_of  # noqa: E402
 from reference.neural import Normal, Symmetric  # noqa: E402
 

@@ -1,1 +1,1 @@
-"""The neural family, as far as its algorithms share it. `learner`, `together`, `alone` and `server` need JAX."""
+"""Rewards that no linear model fits: weights travel. One file an algorithm; `shared` has what they have in common."""

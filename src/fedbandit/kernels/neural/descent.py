@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from fedbandit.kernels.network import Network
+from fedbandit.kernels.neural.network import Network
 from fedbandit.kernels.neural.tangent_features import Array, layers_of, outputs, theta_of
 
 

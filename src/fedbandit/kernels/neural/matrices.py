@@ -7,7 +7,7 @@ with the features of the latest observations apart; from them the inverse is com
 `Diagonal` keeps the diagonal of sum phi phi^T, one value for all copies of a coordinate: sums alone, exact at any time.
 
 A state that all clients share has a first axis of length 1. Features u are taken in the coordinates of their subspace
-(`fedbandit.kernels.network`), in which norms and products are those of the full gradients.
+(`fedbandit.kernels.neural.network`), in which norms and products are those of the full gradients.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from fedbandit.kernels.network import Network
+from fedbandit.kernels.neural.network import Network
 from fedbandit.kernels.neural.tangent_features import Array
 
 FEW = 8  # rows that are taken in without a loop, which would cost a GPU more than they do

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from fedbandit.kernels.confidence import TIE
-from fedbandit.kernels.network import Network, normal_network, symmetric_network
+from fedbandit.kernels.linear.confidence import TIE
 from fedbandit.kernels.neural.descent import REGULARISERS, descend
 from fedbandit.kernels.neural.device import Device
 from fedbandit.kernels.neural.grams import DiagonalGrams, FullGrams
 from fedbandit.kernels.neural.matrices import FEW, Diagonal, Full, growth, squares
+from fedbandit.kernels.neural.network import Network, normal_network, symmetric_network
 from fedbandit.kernels.neural.tangent_features import Array, features, predict
 
 NETWORKS = {"symmetric": symmetric_network, "normal": normal_network}

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from fedbandit.kernels.network import Network
+from fedbandit.kernels.neural.network import Network
 
 Array = Any  # a JAX array
 

@@ -1,0 +1,1 @@
+"""What the dueling algorithms share: arm selection, online steps, and the exchange that finds a common minimum."""

@@ -1,0 +1,152 @@
+"""What the dueling family shares: its parameters, the arm rule, and the choice of two arms.
+
+In round t (from 1) client i chooses two arms (Huang et al. 2025, section 3, lines 4 and 5 of algorithm 1):
+
+    x1 = argmax theta_sync^T x
+    x2 = argmax theta_sync^T (x - x1) + (beta_t / curvature) sqrt((x - x1)^T W_sync^-1 (x - x1))
+    beta_t = sqrt(2 log(1 / delta) + d log(1 + t N curvature / (d ridge)))                          (lemma 4.2)
+
+and learns which of them won. W_sync begins as (ridge / curvature) I, theta_sync as zero. With z = winner - loser a
+duel's loss is -log sigmoid(theta^T z) (equation 5) and its information z z^T.
+
+`curvature` is the paper's kappa_mu = inf mu'(f(x) - f(x')), which with Gaussian arms is 0: the paper does not say what
+its experiments use. The default 0.25 is the largest slope of the logistic function.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Cadence, TurnByTurn
+from fedbandit.core.parameters import parameter
+from fedbandit.kernels.dueling.choices import choose_pairs
+
+PAPER = "Huang et al. 2025, Federated Linear Dueling Bandits"
+
+
+@dataclass(frozen=True)
+class ArmRule:
+    """How far to trust an estimate: the parameters that every member of the family has, in a setting."""
+
+    ridge: float
+    curvature: float
+    delta: float
+    beta: float | None
+    clients: int  # N of beta_t: those who share their data
+    dimension: int
+
+    def theory(self, rounds: Ints) -> Floats:
+        """Return beta_t of the theory in each of some rounds."""
+        inside = 1.0 + rounds * (self.clients * self.curvature / (self.dimension * self.ridge))
+        return np.asarray(np.sqrt(2.0 * math.log(1.0 / self.delta) + self.dimension * np.log(inside)))
+
+    def optimism(self, rounds: Ints) -> Floats:
+        """Return beta_t / curvature in each of some rounds."""
+        beta = self.theory(rounds) if self.beta is None else np.full(len(rounds), self.beta)
+        return np.asarray(beta / self.curvature)
+
+    @property
+    def prior(self) -> float:
+        """Return what W begins with on its diagonal."""
+        return self.ridge / self.curvature
+
+
+@dataclass(frozen=True)
+class DuelingAlgorithm(Algorithm):
+    """The parameters that every member of the family has."""
+
+    acts_in_rounds: ClassVar[bool] = True
+    duels: ClassVar[bool] = True
+
+    ridge: float | None = parameter(
+        None, "regularisation of the likelihood; default: 1 / rounds", symbol="lambda", above=0
+    )
+    curvature: float = parameter(
+        0.25, "least slope of the preference function that the width assumes", symbol="kappa_mu", above=0
+    )
+    delta: float = parameter(0.01, "probability that the confidence bound fails", symbol="delta", above=0, below=1)
+    beta: float | None = parameter(
+        None, "a fixed width of the confidence bound; default: the theory's", symbol="beta_t", at_least=0
+    )
+
+    def rule(self, setting: Setting, sharing: int) -> ArmRule:
+        """Return the arm rule in a setting where so many clients share what they learn."""
+        ridge = 1.0 / setting.horizon if self.ridge is None else self.ridge
+        return ArmRule(ridge, self.curvature, self.delta, self.beta, sharing, setting.dimension)
+
+
+@dataclass
+class Beliefs:
+    """What every client chooses by."""
+
+    estimate: Floats  # (clients, d) theta_sync
+    inverse: Floats  # (clients, d, d) W_sync^-1
+    turns: Ints  # (clients,)
+
+
+class DuelingClients(TurnByTurn):
+    """The choice of two arms, from each client's own estimate and inverse."""
+
+    cadence = Cadence.ROUND
+    draws = 0
+
+    def __init__(self, rule: ArmRule) -> None:
+        """Take the arm rule."""
+        self.rule = rule
+
+    def choose(self, state: Beliefs, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
+        """Return the two arms of each client."""
+        optimism = self.rule.optimism(state.turns[who] + 1)
+        return choose_pairs(state.estimate, state.inverse, optimism, who, features)
+
+    def beliefs(self, clients: int) -> tuple[Floats, Floats, Ints]:
+        """Return the beliefs of clients that have seen nothing."""
+        size = self.rule.dimension
+        inverse = np.tile(np.eye(size) / self.rule.prior, (clients, 1, 1))
+        return np.zeros((clients, size)), inverse, np.zeros(clients, dtype=np.int64)
+
+
+class Inbox(NamedTuple):
+    """The uploads of one step, by sender until they are wanted: their sum owes nothing to the order of arrival.
+
+    A client that is ahead of the others may have sent several, which add up: none is lost.
+    """
+
+    rows: Floats  # (clients, ...)
+    counts: Ints  # (clients,) uploads of each
+
+
+def empty_inbox(clients: int, *shape: int) -> Inbox:
+    """Return an inbox for rows of a shape.
+
+    >>> empty_inbox(2, 3).rows.shape
+    (2, 3)
+    """
+    return Inbox(np.zeros((clients, *shape)), np.zeros(clients, dtype=np.int64))
+
+
+def put(inbox: Inbox, senders: Ints, rows: Floats) -> None:
+    """Add each sender's row to what it has sent."""
+    inbox.rows[senders] += rows
+    inbox.counts[senders] += 1
+
+
+def emptied(inbox: Inbox) -> Floats:
+    """Return the sum of all that is there, and empty the inbox.
+
+    >>> inbox = empty_inbox(2, 1)
+    >>> put(inbox, np.array([1]), np.array([[5.0]]))
+    >>> put(inbox, np.array([0, 1]), np.array([[2.0], [1.0]]))
+    >>> emptied(inbox), emptied(inbox)
+    (array([8.]), array([0.]))
+    """
+    total = np.asarray(inbox.rows.sum(axis=0))
+    inbox.rows[:] = 0.0
+    inbox.counts[:] = 0
+    return total

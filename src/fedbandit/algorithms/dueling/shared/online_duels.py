@@ -1,0 +1,93 @@
+"""The client side of FLDB-OGD (algorithm 1), and what it exchanges with the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.algorithms.dueling.shared.family import ArmRule, Beliefs, DuelingClients
+from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Probe
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Download, Layout, Upload, array, header
+from fedbandit.core.turns import Observations
+from fedbandit.kernels.dueling.choices import share_inverse, winner_minus_loser
+from fedbandit.kernels.dueling.preference import accumulate, gradients_of_one
+
+
+@dataclass(frozen=True)
+class Progress(Upload, kind="dueling.progress"):
+    """A client's sums since the last communication: the gradient at theta_hat, and W_new."""
+
+    gradient: Floats = array(shape=("d",))
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    rounds: Ints = header()
+
+
+@dataclass(frozen=True)
+class Synchronised(Download, kind="dueling.synchronised"):
+    """What the server makes of them: theta_sync to choose by, theta_hat to take gradients at, and W_sync."""
+
+    estimate: Floats = array(shape=("d",))
+    anchor: Floats = array(shape=("d",))
+    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    rounds: int = header()
+
+
+@dataclass
+class CohortState(Beliefs):
+    """Beliefs, and the sums that have yet to be sent."""
+
+    anchor: Floats  # (clients, d) theta_hat
+    gradient: Floats  # (clients, d)
+    information: Floats  # (clients, d, d) W_new
+    first: Floats  # (clients, d) winner - loser of the first duel, for the search after round 1
+
+
+class OnlineClients(DuelingClients):
+    """Clients that add up gradients for a period, and then send them."""
+
+    def __init__(self, rule: ArmRule, period: int) -> None:
+        """Take the arm rule, and the rounds between two communications."""
+        super().__init__(rule)
+        self.period = period
+
+    def start(self, clients: int) -> CohortState:
+        """Return a cohort that has seen nothing."""
+        size = self.rule.dimension
+        vectors = [np.zeros((clients, size)) for _ in range(3)]
+        return CohortState(
+            *self.beliefs(clients),
+            anchor=vectors[0],
+            gradient=vectors[1],
+            information=np.zeros((clients, size, size)),
+            first=vectors[2],
+        )
+
+    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+        """Add each client's duel to its sums; send them where the period ends."""
+        differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
+        accumulate(state.anchor, state.gradient, state.information, who, differences)
+        state.turns[who] += 1
+        rounds = state.turns[who]
+        is_first = rounds == 1
+        state.first[who[is_first]] = differences[is_first]
+        due = who[is_first | (rounds % self.period == 0)]
+        if not due.size:
+            return ()
+        message = Progress(state.gradient[due], state.information[due], state.turns[due])
+        state.gradient[due] = 0.0
+        state.information[due] = 0.0
+        return (Outgoing(due, message),)
+
+    def receive(self, state: CohortState, to: Ints, message: Synchronised | Probe) -> Sequence[Outgoing[Upload]]:
+        """Take in what the server made of the sums, or send the gradient of the first duel where it asks."""
+        if isinstance(message, Probe):
+            gradients = gradients_of_one(state.first[to], message.theta)
+            return (Outgoing(to, Gradient(gradients, np.full(len(to), message.number))),)
+        state.estimate[to] = message.estimate
+        state.anchor[to] = message.anchor
+        share_inverse(message.information, to, state.inverse)
+        return ()

@@ -1,0 +1,135 @@
+"""The server side of the generalised linear family: a machine that moves only when the whole roster has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedbandit.algorithms.glm.shared.messages import Batch, Behind, Call, Curvature, Due, Gradient, Statistics
+from fedbandit.algorithms.glm.shared.steps import NoSteps
+from fedbandit.algorithms.glm.shared.updates import CALLED, IDLE, GlobalUpdate, ServerState, nothing_learnt
+from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Download
+
+_PROTOCOL = {"version", "step", "since"}
+
+
+class GlmServer:
+    """Asks all clients, waits for all of them, asks on, and sends the new model to all.
+
+    Answers wait in their sender's row. An answer that comes twice, late, or to another question changes nothing, and a
+    client that does not answer leaves the last model in force; when any client calls again, those who owe an answer
+    are asked again. A deadline goes on without those who are silent, to the end of the update: what they have learnt
+    is asked for again by the next one, from the last observation on that the server has.
+    """
+
+    def __init__(self, update: GlobalUpdate | None, local: NoSteps, dimension: int) -> None:
+        """Take the strategies; without a global update the server has nothing to do."""
+        self.update = update
+        self.local = local
+        self.dimension = dimension
+
+    def start(self, clients: int) -> ServerState:
+        """Return a server that has heard nothing."""
+        return nothing_learnt(clients, self.dimension)
+
+    def receive(
+        self,
+        state: ServerState,
+        senders: Ints,
+        message: Due | Behind | Statistics | Batch | Gradient | Curvature,
+    ) -> Sequence[Outgoing[Download]]:
+        """Begin an update, take in answers, or help a client that missed the end of the last update."""
+        if self.update is None:
+            return ()
+        if isinstance(message, Due):
+            return self._begin(state, self.update, message)
+        if isinstance(message, Behind):
+            late = senders[message.version < state.version]
+            return self._bring_up_to_date(state, self.update, late) if late.size else ()
+        return self._take_in(state, self.update, senders, message)
+
+    def _begin(self, state: ServerState, update: GlobalUpdate, message: Due) -> Sequence[Outgoing[Download]]:
+        wanted = message.version > state.version
+        if not wanted.any():
+            return ()
+        if state.step == IDLE:
+            state.step = CALLED
+            state.calling_round = int(message.round[wanted].max())
+        return (Outgoing(np.flatnonzero(state.roster & ~state.answered), update.question(state)),)
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return who takes part in the update under way and has not answered."""
+        return np.flatnonzero(state.roster & ~state.answered & (state.step != IDLE))
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Go on without those who are silent; if all are, the last model stays in force."""
+        if self.update is None or state.step == IDLE:
+            return ()
+        silent = state.roster & ~state.answered
+        state.missed += silent
+        state.roster &= state.answered
+        for rows in state.answers:
+            rows[silent] = 0
+        if not state.roster.any():
+            self._end(state)
+            return ()
+        if state.step != CALLED:  # another sum is minimised from here on: the search begins anew where it is
+            state.answered[:] = False
+            state.step += 1
+            state.place, state.momentum = state.iterate, 1.0
+            return (Outgoing(np.flatnonzero(state.roster), self.update.question(state)),)
+        return self._go_on(state, self.update)
+
+    def _bring_up_to_date(self, state: ServerState, update: GlobalUpdate, late: Ints) -> Sequence[Outgoing[Download]]:
+        outgoing: list[Outgoing[Download]] = [Outgoing(late, self.local.publish(state))]
+        waited_for = late[state.roster[late] & ~state.answered[late]]
+        if state.step != IDLE and waited_for.size:
+            outgoing.append(Outgoing(waited_for, update.question(state)))
+        return outgoing
+
+    def _take_in(
+        self, state: ServerState, update: GlobalUpdate, senders: Ints, message: Any
+    ) -> Sequence[Outgoing[Download]]:
+        fits = (message.version == state.version + 1) & (message.step == state.step) & ~state.answered[senders]
+        fits &= state.roster[senders]
+        if not fits.any():
+            return ()
+        expected = update.expected(state.step)
+        if not isinstance(message, expected):
+            raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
+        again: list[Outgoing[Download]] = []
+        if isinstance(message, Statistics | Batch):
+            whole = message.since == state.taken[senders]  # or an update went on without what came before
+            again = [self._call_again(state, sender) for sender in senders[fits & ~whole].tolist()]
+            fits &= whole
+            if not fits.any():
+                return again
+        if not fits.all():
+            senders, message = senders[fits], message.rows(fits)
+        for name in message.layout().keys() - _PROTOCOL:
+            getattr(state.answers, name)[senders] = getattr(message, name)
+        state.answered[senders] = True
+        if not state.answered[state.roster].all():
+            return again
+        return self._go_on(state, update)
+
+    def _call_again(self, state: ServerState, client: int) -> Outgoing[Download]:
+        return Outgoing(np.array([client]), Call(state.version + 1, since=int(state.taken[client])))
+
+    def _go_on(self, state: ServerState, update: GlobalUpdate) -> Sequence[Outgoing[Download]]:
+        """Use the answers of all who take part: ask them on, or send everyone the new model."""
+        state.answered[:] = False
+        if not update.advance(state):
+            return (Outgoing(np.flatnonzero(state.roster), update.question(state)),)
+        self._end(state)
+        return (Outgoing(np.arange(state.answered.size), self.local.publish(state)),)
+
+    def _end(self, state: ServerState) -> None:
+        state.step = IDLE
+        state.roster[:] = True
+        state.answered[:] = False

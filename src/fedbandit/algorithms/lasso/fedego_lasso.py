@@ -1,0 +1,163 @@
+"""Fedego Lasso: Wang, Li and Lin, "Federated High-Dimensional Online Decision Making", TMLR 2023. Algorithms 1 to 4.
+
+The plan, the decision rule and the estimates are those of `lasso.shared.family`. Sharing (section 3.3): at the end of
+each teamwork stage every client uploads its K teamwork estimates; when all have, the server broadcasts their averages
+(equation 5), which screen the arms from then on:
+
+    b_k := (1 / M) sum_m b_k^(m),   2 M messages of K d scalars a stage.
+
+The private estimates decide and never leave. An upload that comes late (its client is a stage behind) holds the
+others' next broadcast back; one that is older than what the server has is ignored. A deadline sends the average of
+those who have finished a stage since the last broadcast; who was left out has its say at the end of its next stage.
+
+`lasso-bandit` is Bastani and Bayati's: every client alone, screening by its own teamwork estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.algorithms.lasso.shared.family import (
+    PAPER,
+    CohortState,
+    Estimation,
+    FederatedEstimates,
+    LassoAlgorithm,
+    TeamworkPlan,
+)
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Cadence, Federation, Outgoing
+from fedbandit.core.messages import Download, Layout, Upload, array, header
+from fedbandit.core.turns import Observations
+
+
+@dataclass(frozen=True)
+class TeamworkEstimates(Upload, kind="lasso.teamwork"):
+    """A client's K estimates from teamwork data alone, at the end of a stage."""
+
+    estimates: Floats = array(Layout.SPARSE, shape=("K", "d"))
+    stage: Ints = header()
+
+
+class Alone:
+    """Every client keeps to itself: its own teamwork estimates screen."""
+
+    cadence = Cadence.ROUND
+
+    def rows(self, who: Ints) -> Ints:
+        """Return a row for each client."""
+        return who
+
+    def share(
+        self, estimation: Estimation, plan: TeamworkPlan, state: CohortState, who: Ints, seen: Observations
+    ) -> Sequence[Outgoing[Upload]]:
+        """Refit the arms that were played, and at the end of a stage the teamwork estimates."""
+        turn = state.turns[who]
+        estimation.refit_private(state, who, seen.choice, turn)
+        stage = plan.ended_stage(turn)
+        done = stage >= 0
+        if not done.any():
+            return ()
+        who, stage = who[done], stage[done]
+        return self.publish(state, who, stage, estimation.refit_teamwork(state, who))
+
+    def publish(self, state: CohortState, who: Ints, stage: Ints, estimates: Floats) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Screen by the client's own estimates from now on."""
+        state.screening[who] = estimates
+        return ()
+
+    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> None:
+        """Screen by what the server sends from now on."""
+        state.screening[to] = message.estimates
+
+
+class Federated(Alone):
+    """Teamwork estimates go to the server, and their average comes back."""
+
+    def publish(self, state: CohortState, who: Ints, stage: Ints, estimates: Floats) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Upload the estimates of the stage that ended."""
+        return (Outgoing(who, TeamworkEstimates(estimates, stage)),)
+
+
+@dataclass
+class ServerState:
+    """The latest estimates of every client."""
+
+    estimates: Floats  # (clients, K, d)
+    stage: Ints  # (clients,) the stage that they are from, or -1
+    sent: int  # the stage of the last broadcast, or -1
+    missed: Ints  # (clients,) broadcasts without them
+
+
+class AveragingServer:
+    """Broadcasts the average of the clients' estimates once all have finished a stage."""
+
+    def __init__(self, arms: int, dimension: int) -> None:
+        """Take the sizes of the estimates."""
+        self.shape = arms, dimension
+
+    def start(self, clients: int) -> ServerState:
+        """Return a server that has received nothing."""
+        nothing = np.full(clients, -1, dtype=np.int64)
+        return ServerState(np.zeros((clients, *self.shape)), nothing, -1, np.zeros(clients, dtype=np.int64))
+
+    def receive(self, state: ServerState, senders: Ints, message: TeamworkEstimates) -> Sequence[Outgoing[Download]]:
+        """Keep what is new; broadcast when every client has finished a stage more than at the last broadcast."""
+        new = message.stage > state.stage[senders]
+        state.estimates[senders[new]] = message.estimates[new]
+        state.stage[senders[new]] = message.stage[new]
+        finished = int(state.stage.min())
+        return self._broadcast(state, state.estimates, finished) if finished > state.sent else ()
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return who has yet to finish the stage that somebody has finished since the last broadcast."""
+        latest = int(state.stage.max())
+        return np.flatnonzero(state.stage < latest if latest > state.sent else np.zeros(len(state.stage), bool))
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Broadcast the average of those who have finished a stage since the last broadcast."""
+        answered = state.stage > state.sent
+        if not answered.any():
+            return ()
+        state.missed += ~answered
+        return self._broadcast(state, state.estimates[answered], int(state.stage.max()))
+
+    def _broadcast(self, state: ServerState, estimates: Floats, stage: int) -> Sequence[Outgoing[Download]]:
+        state.sent = stage
+        average = FederatedEstimates(estimates.mean(axis=0), stage)
+        return (Outgoing(np.arange(len(state.stage)), average),)
+
+
+@dataclass(frozen=True)
+class FedegoLasso(
+    LassoAlgorithm, id="fedego-lasso", title="explore together, screen by the average, decide alone", paper=PAPER
+):
+    """Fedego Lasso (algorithms 1 to 4).
+
+    >>> FedegoLasso(unit=0)
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: unit must be at least 1, not 0: give a whole number in that range
+    """
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides."""
+        return Federation(self.clients(setting, Federated()), AveragingServer(setting.arms, setting.dimension))
+
+
+@dataclass(frozen=True)
+class LassoBandit(
+    LassoAlgorithm,
+    id="lasso-bandit",
+    title="every client alone: no communication (baseline)",
+    paper="Bastani and Bayati 2020, Online Decision Making with High-Dimensional Covariates",
+):
+    """The Lasso Bandit at every client, with the sampling plan of Fedego Lasso."""
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides; the server never hears anything."""
+        return Federation(self.clients(setting, Alone()), AveragingServer(setting.arms, setting.dimension))

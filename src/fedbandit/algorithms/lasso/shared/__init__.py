@@ -1,0 +1,1 @@
+"""What the Lasso algorithms share: the client side and its estimates."""

@@ -1,0 +1,145 @@
+"""Async-LinUCB-AM: clients that differ; Li and Wang 2022, section 3.4 and appendix F (algorithms 3 and 5).
+
+The reward of client i is x_g^T theta_g + x_l^T theta_i: one part is common to all clients, the other is its own. The
+client estimates the two in turn (equation 7, see `kernels.linear.alternation`), adds to each part's sums what the
+other leaves of the reward, and chooses (equation 8)
+
+    argmax_x  UCB(x_g; V_i, b_i) + UCB(x_l; V_l, b_l),
+    UCB(x; V, b) = x^T (V + ridge I)^-1 b + alpha sqrt(x^T (V + ridge I)^-1 x)
+    alpha = (noise + 2) sqrt(log det(V + ridge I) - d log ridge + 2 log(1 / delta)) + sqrt(ridge)     (lemma 3.3)
+
+Only V_i, b_i of the global part travel, by the protocol of Async-LinUCB with the same server.
+
+The self-starting form (algorithm 5). A client first runs plain LinUCB on its own data, all of x (equation 5, width with
+`noise`), and uploads nothing. It starts once its own d x d data, or what it has downloaded, have full rank (smallest
+eigenvalue above 1e-8), tested after its turn. theta_g then comes from the download if that has full rank, else from
+joint least squares on its own data (of least norm on [x; x] with shared features). From there it alternates over
+all of its data, with the download in the global equation, and may upload at once. A fixed `alpha` takes the place of
+all three widths; `exploration` samples each part by itself.
+
+A client's data are kept as X^T X and X^T y only: the start needs no more, so memory does not grow with time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB, AsyncServer
+from fedbandit.algorithms.linear.shared.family import CohortState, LinearClients, per_client
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Bools, Floats
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.interfaces import Federation
+from fedbandit.core.parameters import parameter
+from fedbandit.kernels.linear import alternation_turns
+from fedbandit.kernels.linear import ridge_rows as kernel
+from fedbandit.kernels.linear.alternation_rows import AlternatingRule, Beside, Estimates, Split, empty_estimates
+from fedbandit.kernels.linear.generalised_inverse import GeneralisedInverses, empty_inverses
+from fedbandit.kernels.shared.rows import doubled
+
+
+@dataclass
+class AlternatingState(CohortState):
+    """What the clients know: the global part as in Async-LinUCB, and what stands beside it."""
+
+    whole: kernel.RidgeRows
+    local: kernel.RidgeRows
+    estimates: Estimates
+    global_inverse: GeneralisedInverses
+    local_inverse: GeneralisedInverses
+
+    def beside(self) -> Beside:
+        """Return what stands beside the global part, as the kernels need it."""
+        return Beside(self.whole, self.local, self.estimates, self.global_inverse, self.local_inverse)
+
+
+class AlternatingClients(LinearClients):
+    """Clients that learn a global and a local part; the global one uploads when its trigger passes a threshold."""
+
+    turns: ClassVar[Any] = alternation_turns
+
+    def __init__(self, rule: AlternatingRule, dimension: int, thresholds: Floats, greets: Bools) -> None:
+        """Take the rule, the length of x, and for each client its upload threshold and whether it says hello."""
+        super().__init__(rule.global_part, rule.split.global_end, thresholds, greets)
+        self.parts = rule
+        self.lengths = dimension, rule.split.global_end, dimension - rule.split.local_start
+        self.draws = 0 if rule.whole.exploration == kernel.UCB else sum(self.lengths[1:])
+
+    def start(self, clients: int) -> AlternatingState:
+        """Return a cohort that has seen nothing."""
+        common = super().start(clients)
+        capacity = len(common.rows.fresh)
+        whole, shared, local = self.lengths
+        return AlternatingState(
+            **vars(common),
+            whole=kernel.empty_rows(capacity, whole),
+            local=kernel.empty_rows(capacity, local),
+            estimates=empty_estimates(capacity, shared, local),
+            global_inverse=empty_inverses(capacity, shared),
+            local_inverse=empty_inverses(capacity, local),
+        )
+
+    def _cohort(self, state: CohortState) -> tuple[Any, ...]:
+        assert isinstance(state, AlternatingState)
+        return state.row_of, state.used, state.slot_of, state.rows, state.shared, state.beside(), self.parts
+
+    def _make_room(self, state: CohortState, wanted: int) -> None:
+        assert isinstance(state, AlternatingState)
+        super()._make_room(state, wanted)
+        while len(state.estimates.started) < len(state.rows.fresh):
+            for name, rows in state.beside()._asdict().items():
+                setattr(state, name, doubled(rows))
+
+
+@dataclass(frozen=True)
+class AsyncLinUCBAM(
+    AsyncLinUCB,
+    id="async-linucb-am",
+    title="clients that differ: a shared part travels, a personal part stays",
+    paper=PAPER,
+):
+    """Async-LinUCB-AM (algorithms 3 and 5): alternating minimisation between a shared part and a personal one.
+
+    >>> AsyncLinUCBAM(global_dimension=9).build(Setting(clients=2, arms=3, dimension=5, horizon=10))
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: global_dimension=9, but arms have 5 features: give at most that many
+    """
+
+    global_dimension: int | None = parameter(
+        None, "how many of the first features are shared, the rest being personal; default: half, rounded up",
+        symbol="d_g", at_least=1,
+    )  # fmt: skip
+    shared_features: bool = parameter(
+        False, "all features have a shared and a personal weight (x_g = x_l = x); global_dimension has no meaning then"
+    )
+    alternations: int = parameter(100, "most steps of alternating minimisation a turn", at_least=1)
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides; the server is that of Async-LinUCB, for the global part."""
+        uploads = per_client("upload_threshold", self.upload_threshold, setting.clients)
+        downloads = per_client("download_threshold", self.download_threshold, setting.clients)
+        split = self._split(setting.dimension)
+        cautious = replace(self, noise=self.noise + 2.0)
+        rule = AlternatingRule(
+            whole=self.rule(setting.dimension),
+            global_part=cautious.rule(split.global_end),
+            local_part=cautious.rule(setting.dimension - split.local_start),
+            split=split,
+            alternations=self.alternations,
+        )
+        return Federation(
+            AlternatingClients(rule, setting.dimension, np.log(uploads), np.isfinite(downloads)),
+            AsyncServer(self.ridge, split.global_end, downloads),
+        )
+
+    def _split(self, dimension: int) -> Split:
+        if self.shared_features:
+            return Split(global_end=dimension, local_start=0, share=0.5)
+        shared = -(-dimension // 2) if self.global_dimension is None else self.global_dimension
+        if shared > dimension:
+            raise InvalidInput(f"global_dimension={shared}, but arms have {dimension} features: give at most that many")
+        return Split(global_end=shared, local_start=shared, share=1.0)

@@ -1,0 +1,98 @@
+"""Pooled LinUCB: one LinUCB over everyone's raw data, the centralised ideal that federation is measured against.
+
+It breaks privacy on purpose: every observation (x, y) goes to the centre, d + 1 scalars a turn, and every client
+chooses with the one model that all of them share. A baseline for simulations only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedbandit.algorithms.linear.shared.family import CohortState, LinearAlgorithm, LinearClients
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Federation, Outgoing, Played
+from fedbandit.core.messages import Download, Upload, array, one_row
+from fedbandit.core.turns import Observations, Turns
+from fedbandit.kernels.linear.ridge import add_outer
+
+
+@dataclass(frozen=True)
+class RawObservation(Upload, kind="linear.raw"):
+    """One arm and its reward, as they were: what no federated algorithm may send."""
+
+    arm: Floats = array(shape=("d",))
+    reward: Floats = array(shape=())
+
+
+class PooledClients(LinearClients):
+    """All clients share the one row of client 0 and report every turn."""
+
+    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Choose for each client by the model that they share."""
+        return super().choose(state, np.zeros_like(who), features, draws)
+
+    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+        """Add each observation to the shared model, and report it."""
+        super().learn(state, np.zeros_like(who), seen)
+        chosen = seen.features[np.arange(len(who)), seen.choice]
+        return (Outgoing(who, RawObservation(chosen, seen.feedback)),)
+
+    def play(self, state: CohortState, turns: Turns, start: int, draws: Floats) -> Played:
+        """Play one turn: every turn reports."""
+        everyone = Turns(np.zeros_like(turns.client), turns.features, turns.outcomes)
+        choices, _ = super().play(state, everyone, start, draws)
+        turn = start + len(choices) - 1
+        arm = turns.features[turn, choices[-1]]
+        reward = turns.outcomes.feedback(slice(turn, turn + 1), choices[-1:])
+        return Played(choices, (Outgoing(turns.client[turn : turn + 1], RawObservation(one_row(arm), reward)),))
+
+
+@dataclass
+class ServerState:
+    """The sums over everyone's raw data."""
+
+    gram: Floats
+    moment: Floats
+
+
+class PooledServer:
+    """Keeps the sums; the clients of a simulation share the model already."""
+
+    def __init__(self, dimension: int) -> None:
+        """Take the dimension of the arms."""
+        self.dimension = dimension
+
+    def start(self, clients: int) -> ServerState:  # noqa: ARG002
+        """Return sums over nothing."""
+        return ServerState(np.zeros((self.dimension, self.dimension)), np.zeros(self.dimension))
+
+    def receive(self, state: ServerState, senders: Ints, message: RawObservation) -> Sequence[Outgoing[Download]]:
+        """Add the observations to the sums."""
+        for each in range(len(senders)):
+            add_outer(state.gram, message.arm[each])
+            state.moment += message.reward[each] * message.arm[each]
+        return ()
+
+
+@dataclass(frozen=True)
+class PooledLinUCB(
+    LinearAlgorithm,
+    id="pooled-linucb",
+    title="one LinUCB over everyone's raw data (centralised baseline: breaks privacy on purpose)",
+    paper="Abbasi-Yadkori et al. 2011, Improved Algorithms for Linear Stochastic Bandits",
+):
+    """One LinUCB over all clients' data at once; communicates raw data, so it is a baseline only."""
+
+    shares_raw_data: ClassVar[bool] = True
+
+    def build(self, setting: Setting) -> Federation:
+        """Make both sides."""
+        every_turn = np.full(setting.clients, -np.inf)
+        greets = np.zeros(setting.clients, dtype=np.bool_)
+        clients = PooledClients(self.rule(setting.dimension), setting.dimension, every_turn, greets)
+        return Federation(clients, PooledServer(setting.dimension))

@@ -1,0 +1,140 @@
+"""The server side of FN-UCB (algorithm 2).
+
+A round that is closed at a deadline averages over those who have answered. An answer to a call whose round is over is
+summed into W_sync and B_sync when it comes, and does nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from fedbandit.algorithms.neural.shared.exchange import Exchange, Share
+from fedbandit.algorithms.neural.shared.messages import Call, Contribution, SyncRequest
+from fedbandit.core.arrays import Bools, Ints
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Download
+from fedbandit.kernels.neural.cohort import is_everyone
+from fedbandit.kernels.neural.device import plain
+from fedbandit.kernels.neural.grams import Gram, Whole
+
+
+@dataclass
+class ServerState:
+    """The sums over all uploads, and what has come in of the communication round that is under way."""
+
+    whole: Whole  # W_sync
+    moment: Any  # (1, q) B_sync
+    version: int
+    called: bool
+    answered: Bools  # (clients,) all false while nobody is called
+    missed: Ints  # (clients,) rounds that were closed without them
+    amended: bool  # an answer that came late was summed up since the last broadcast
+    shares: list[tuple[Ints, Share]]  # of those who have answered
+
+
+class TogetherServer:
+    """Calls all clients when one asks for it; when all have answered, sums, averages and broadcasts."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        """Take how messages are made and read, and whether inverses are averaged."""
+        self.exchange = exchange
+        self.rounds = exchange.rounds
+        self.kinds, self.sizes, self.number_bytes = exchange.uploads, exchange.sizes, exchange.number_bytes
+
+    def start(self, clients: int) -> ServerState:
+        """Return a server that has received nothing."""
+        with self.rounds.active():
+            return ServerState(
+                whole=self.exchange.grams.nothing(),
+                moment=jnp.zeros((1, self.rounds.network.coordinates), self.rounds.device.dtype),
+                version=0,
+                called=False,
+                answered=np.zeros(clients, dtype=np.bool_),
+                missed=np.zeros(clients, dtype=np.int64),
+                amended=False,
+                shares=[],
+            )
+
+    def receive(
+        self, state: ServerState, senders: Ints, message: SyncRequest | Contribution
+    ) -> Sequence[Outgoing[Download]]:
+        """Start a communication round (line 2), or take in what clients contribute to it (lines 3 to 6)."""
+        if isinstance(message, SyncRequest):
+            # A request that crossed the last broadcast has been answered by it.
+            if state.called or int(message.version.max()) < state.version:
+                return ()
+            state.called = True
+            return self._call(state)
+        with self.rounds.active():
+            share = self.exchange.read_share(message)
+            in_time = state.called & (message.version == state.version) & ~state.answered[senders]
+            if not in_time.all():
+                self._add_late(state, share.rows(~in_time))
+                senders, share = senders[in_time], share.rows(in_time)
+            if senders.size:
+                state.shares.append((senders, share))
+                state.answered[senders] = True
+            return self._finish(state) if state.answered.all() else ()
+
+    def awaited(self, state: ServerState) -> Ints:
+        """Return who was called and has not answered."""
+        return np.flatnonzero(~state.answered & state.called)
+
+    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Go on without those who are silent; if all are, they are called again."""
+        if not state.called:
+            return ()
+        if not state.answered.any():
+            return self._call(state)
+        with self.rounds.active():
+            return self._finish(state)
+
+    def _call(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        return (Outgoing(np.arange(state.answered.size), Call(state.version)),)
+
+    def _add_late(self, state: ServerState, share: Share) -> None:
+        state.whole = self.exchange.grams.merge(state.whole, [share.gram])
+        state.moment = state.moment + jnp.asarray(share.moment).sum(axis=0, keepdims=True)
+        state.amended = True
+
+    def _finish(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+        """Sum, average and broadcast what those have sent who have answered."""
+        grams, moments, thetas, ratios, inverses = _in_order(state.shares)
+        state.whole = self.exchange.grams.merge(state.whole, grams)
+        if state.amended:  # then the latest rows are not all that this version has more than the one before
+            state.whole = state.whole._replace(news=None)
+        state.moment, weights, sent = self.rounds.gather(
+            state.moment, moments, thetas, inverses, averages=not self.exchange.all_inverses
+        )
+        if self.exchange.all_inverses and not state.answered.all():
+            sent = _of_some(sent, state.answered)
+        state.version += 1
+        message = self.exchange.consensus(state.whole, state.moment, weights, plain(ratios).min(), sent, state.version)
+        state.missed += ~state.answered
+        state.called, state.amended, state.shares = False, False, []
+        state.answered[:] = False
+        return (Outgoing(np.arange(state.answered.size), message),)
+
+
+def _in_order(shares: list[tuple[Ints, Share]]) -> tuple[list[Gram], Any, Any, Any, Any]:
+    """Return what clients sent, in their order, so that no sum depends on who answered first."""
+    senders = np.concatenate([who for who, _ in shares])
+    if len(shares) == 1 and is_everyone(senders, len(senders)):
+        one = shares[0][1]
+        return [one.gram], one.moment, one.weights, one.ratio, one.inverse
+    singles = [share.rows(slice(place, place + 1)) for who, share in shares for place in range(len(who))]
+    ordered = [singles[place] for place in np.argsort(senders)]
+    stacked = [jnp.concatenate([getattr(each, name) for each in ordered]) for name in Share._fields[1:]]
+    return [each.gram for each in ordered], *stacked
+
+
+def _of_some(sent: Any, answered: Bools) -> Any:
+    """Return inverses (1, k, ...) as (1, N, ...), of which the mean of norms is that over the k who answered."""
+    share = float(len(answered) / answered.sum())
+    everyone = jnp.zeros((1, len(answered), *sent.shape[2:]), sent.dtype)
+    return everyone.at[:, answered].set(sent * share**2)

@@ -1,0 +1,1 @@
+"""Finding, fetching, checking and reading the files of data sets."""

@@ -1,0 +1,1 @@
+"""One module a data set: official files to arrays."""

@@ -1,0 +1,226 @@
+"""A site, without input or output: what it has learnt and has yet to send survives restarts.
+
+Every event is written to the journal and taken in; `commit` syncs the journal and returns what may now leave. An upload
+stays in the outbox until the coordinator has acknowledged it, and `resend` sends it as often as is asked for.
+
+A site that goes on from its journal goes on with its epoch and its numbers. But a journal may be an old backup: then
+numbers that it has not given were given before. So uploads under numbers given since the site was opened are held back
+until the coordinator has told what it has. If it has a number that the site never gave, or if whoever opens the site
+says that it was restored, the site asks the coordinator to close the old epoch at the first such number n, and goes on
+in a new epoch. If n had been taken in before, then all that the backup held unsent was in it, and the site begins
+anew, with what has happened since it was opened; the coordinator's next download brings back what it had learnt.
+
+Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
+may be given again. A backup from the time between an opening and the coordinator's word: what it held may be lost.
+"""
+
+from __future__ import annotations
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
+from fedbandit.durable.site_life import SiteLife, SiteMemory
+from fedbandit.protocol.charter import Charter
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers
+from fedbandit.wire.state import decode_state, encode_state
+
+
+class DurableClient:
+    """One site of a federation."""
+
+    def __init__(
+        self,
+        charter: Charter,
+        number: int,
+        *,
+        fresh: int,
+        journal: Journal | None = None,
+        restored: bool = False,
+        snapshot_every: int = 512,
+    ) -> None:
+        """Go on from the journal, if it has anything; without a journal all is forgotten with this object.
+
+        `fresh` is greater than any number that was given for this site before: the time in seconds will do. `restored`
+        says that the journal is, or may be, an old backup.
+        """
+        self.charter = charter
+        self.number = number
+        self.journal = journal
+        self.snapshot_every = snapshot_every
+        self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
+        self.is_closing = False
+        self._unchecked_at = 0  # the position of the record from which on that holds
+        self._restored_at = 0  # and of the one since which the journal may be an old backup
+        self._since_snapshot = 0
+        self.life = self._recovered()
+        self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
+        opened = Opened(charter.text, number, fresh, restored)
+        self._open(self.life, opened, self._append(opened))
+        if journal is not None:
+            journal.sync()
+
+    def choose(self, features: Floats, draws: Floats) -> tuple[str, Ints]:
+        """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
+        choice = self.life.choose(features, draws)
+        position = self._append(Chose(features, draws, choice), keep=True) if self.journal is not None else 0
+        return self.life.decisions.add(position, features, choice), choice
+
+    def learn(self, decision: str, reward: float) -> bool:
+        """Take in the reward of a decision; return False if it has come before, which changes nothing."""
+        pending = self.life.decisions.awaiting(decision)
+        if pending is None:
+            return False
+        self.life.learn(decision, pending, reward)
+        if self.journal is not None:
+            self._append(Learnt(decision, reward))
+        return True
+
+    def receive(self, data: bytes) -> None:
+        """Take in a frame from the coordinator; raise ProtocolError, and change nothing, if it is not a right one."""
+        frame = Frame.from_bytes(data)
+        if frame.client != self.number or frame.sequence > LARGEST_NUMBER:
+            raise ProtocolError(f"a frame for site {frame.client} with number {frame.sequence} came to {self.number}")
+        if frame.kind is Kind.DOWNLOAD:
+            if (frame.epoch, frame.sequence) > self.life.version:
+                self.life.receive(frame, self.life.open_download(frame))
+                self._append(Heard(data))
+        elif frame.kind is Kind.ACKNOWLEDGEMENT:
+            if self.life.outbox.acknowledge(frame.epoch, frame.sequence):
+                self._append(Heard(data))
+            self._compare(frame.epoch, *frame.numbers)
+        elif frame.kind is Kind.REFUSAL:
+            for_good, reason = frame.verdict
+            if for_good and self.life.outbox.refuse(frame.epoch, frame.sequence, reason):
+                self._append(Heard(data))
+        elif frame.kind is Kind.CLOSED:
+            heir, was_taken_in, top = frame.numbers
+            if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked and heir == self._heir():
+                is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
+                self._go_on(begin_anew=bool(was_taken_in) or is_mixed)
+        else:
+            raise ProtocolError(f"a coordinator may not send a frame of kind {frame.name}")
+
+    def commit(self) -> list[bytes]:
+        """Make all that has happened safe; return what may now be sent for the first time."""
+        if self.journal is not None:
+            self.journal.sync()
+        return self.life.outbox.take_new(self.unchecked)
+
+    def resend(self) -> list[bytes]:
+        """Return all that the coordinator may lack, and a question for what the site may lack."""
+        self.commit()
+        life, node, outbox = self.life, self.life.node, self.life.outbox
+        settled = outbox.settled.get(node.epoch, 0)
+        ask = with_numbers(Kind.ASK, self.number, *life.version, node.epoch, settled, life.decisions.life)
+        frames = [ask.to_bytes()]
+        if self.is_closing and self.unchecked is not None:
+            frames.append(with_numbers(Kind.CLOSE, self.number, *self.unchecked, self._heir()).to_bytes())
+        return frames + outbox.unacknowledged(self.unchecked)
+
+    def flush(self) -> None:
+        """Make all that has happened safe from the end of this process, without waiting for the disk."""
+        if self.journal is not None:
+            self.journal.flush()
+
+    def maintain(self) -> bool:
+        """Take a snapshot if one is due. None is, while the site may have to repeat what has happened."""
+        if self._since_snapshot < self.snapshot_every or self.unchecked is not None:
+            return False
+        self.save()
+        return True
+
+    def save(self) -> None:
+        """Take a snapshot."""
+        if self.journal is not None:
+            self.journal.save(encode_state(self.life.memory()), self.life.released)
+        self.life.released.clear()
+        self._since_snapshot = 0
+
+    def _append(self, event: Event, *, keep: bool = False) -> int:
+        if self.journal is None:
+            return 0
+        self._since_snapshot += 1
+        return self.journal.append(encode_state(event), keep=keep)
+
+    def _compare(self, epoch: int, top: int, mark: int) -> None:
+        """See from an acknowledgement whether the coordinator has numbers that this site has never given."""
+        node = self.life.node
+        first = (node.epoch, int(node.sent[0]) + 1) if self.unchecked is None else self.unchecked
+        if epoch == first[0] and top >= first[1]:
+            if self.unchecked is None:
+                self._unchecked_at = self._restored_at = 0
+            self.unchecked, self.is_closing = first, True
+        elif epoch == first[0] and self.unchecked and mark == self.life.decisions.life and not self.is_closing:
+            self.unchecked = None
+            self._append(Checked())
+
+    def _heir(self) -> int:
+        return max(self.life.decisions.life, self.life.node.epoch + 1)
+
+    def _go_on(self, *, begin_anew: bool) -> None:
+        """Go on in a new epoch, from what the journal was when the site was opened, with what has happened since."""
+        if self.journal is None:
+            self.life.begin_epoch(self._heir(), anew=begin_anew)
+        else:
+            self.journal.sync()
+            self.life = self._recovered(self._heir(), begin_anew)
+        self.unchecked, self.is_closing = None, False
+        self.save()
+
+    def _recovered(self, heir: int = 0, begin_anew: bool = False) -> SiteLife:
+        """Return the site that the journal tells of; with an heir, as if it had begun that epoch when it was opened."""
+        life = SiteLife(self.charter, self.number)
+        begin_at = self._restored_at if begin_anew else self._unchecked_at
+        unknown, self.unchecked = self.unchecked, None
+        if self.journal is None:
+            return life
+        snapshot = self.journal.snapshot()
+        if snapshot is not None:
+            offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
+            life.recall(decode_state(snapshot.data, SiteMemory, type(life.node.state)), offers)
+        for entry in self.journal.records(snapshot.position if snapshot else 0):
+            self._repeat(life, decode_state(entry.data, *EVENTS), entry.position)
+            if heir and entry.position == begin_at:
+                life.begin_epoch(heir, anew=begin_anew)
+        if heir and not begin_at:
+            life.begin_epoch(heir, anew=begin_anew)
+        if unknown is not None:
+            life.outbox.drop(*unknown)
+        return life
+
+    def _repeat(self, life: SiteLife, event: Event, position: int) -> None:
+        """Let happen once more what the journal tells."""
+        if isinstance(event, Opened):
+            self._open(life, event, position)
+        elif isinstance(event, Checked):
+            self.unchecked, self.is_closing = None, False
+        elif isinstance(event, Chose):
+            life.choose(event.features, event.draws)
+            life.decisions.add(position, event.features, event.choice)
+        elif isinstance(event, Learnt):
+            pending = life.decisions.awaiting(event.decision)
+            if pending is not None:
+                life.learn(event.decision, pending, event.reward)
+        else:
+            self._hear_again(life, Frame.from_bytes(event.frame))
+
+    def _hear_again(self, life: SiteLife, frame: Frame) -> None:
+        if frame.kind is Kind.DOWNLOAD:
+            life.receive(frame, life.open_download(frame))
+        elif frame.kind is Kind.ACKNOWLEDGEMENT:
+            life.outbox.acknowledge(frame.epoch, frame.sequence)
+        else:
+            life.outbox.refuse(frame.epoch, frame.sequence, frame.verdict[1])
+
+    def _open(self, life: SiteLife, event: Opened, position: int) -> None:
+        """Begin a new life; if it is not the first, numbers from now on are held back."""
+        self.charter.require(event.charter, "the store")
+        if event.number != self.number:
+            raise InvalidInput(f"the store belongs to site {event.number}, not to {self.number}: give that number")
+        if life.node.epoch and self.unchecked is None:
+            self.unchecked = life.node.epoch, int(life.node.sent[0]) + 1
+            self._unchecked_at = self._restored_at = position
+        if self.unchecked is not None and event.restored:
+            self._restored_at, self.is_closing = position, True
+        life.open(event.fresh)

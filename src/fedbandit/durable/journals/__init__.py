@@ -1,0 +1,1 @@
+"""Where nodes write down what happens to them: in memory, in SQLite, in PostgreSQL."""

@@ -1,0 +1,153 @@
+"""A journal in a PostgreSQL database, shared with others by name. One transaction a `sync`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.journals.journal import Entry, without_password
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS fedbandit_records (
+    name text, position bigint, kept boolean NOT NULL, data bytea NOT NULL, PRIMARY KEY (name, position));
+CREATE TABLE IF NOT EXISTS fedbandit_snapshots (name text PRIMARY KEY, position bigint NOT NULL, data bytea NOT NULL);
+"""
+_LAST = """
+SELECT greatest(
+    (SELECT max(position) FROM fedbandit_records WHERE name = %(name)s),
+    (SELECT max(position) FROM fedbandit_snapshots WHERE name = %(name)s))
+"""
+
+PATIENCE = 2  # seconds to wait for a journal that is held
+
+
+def _driver() -> Any:
+    try:
+        return import_module("psycopg")  # only this back end needs it
+    except ImportError:
+        raise InvalidInput("a journal in PostgreSQL needs the driver psycopg: install fedbandit[deploy]") from None
+
+
+class PostgresJournal:
+    """A journal in a database, held by one process at a time (an advisory lock sees to it)."""
+
+    def __init__(self, url: str, name: str, *, keep_log: bool = False) -> None:
+        """Connect, and take the journal of a name."""
+        psycopg = _driver()
+        self.name = name
+        self._keep_log = keep_log
+        self._waiting: list[tuple[str, int, bool, bytes]] = []
+        try:
+            self._base = psycopg.connect(url, autocommit=True)
+        except psycopg.OperationalError as error:
+            raise InvalidInput(f"no PostgreSQL at {without_password(url)} ({error}): mend the URL") from None
+        self._base.execute("SET synchronous_commit = on")
+        self._base.execute(f"SET lock_timeout = '{PATIENCE}s'")
+        try:  # the session of a process that has just died may still be there for a moment
+            self._base.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"fedbandit {name}",))
+        except psycopg.errors.LockNotAvailable:
+            self._base.close()
+            raise InvalidInput(
+                f"the journal {name!r} cannot be used: another process has it open: end that one"
+            ) from None
+        self._base.execute(_TABLES)
+        self._last: int = self._base.execute(_LAST, {"name": name}).fetchone()[0] or 0
+
+    def append(self, record: bytes, *, keep: bool = False) -> int:
+        """Add a record and return its position; it is written with the next `sync`."""
+        self._last += 1
+        self._waiting.append((self.name, self._last, keep, record))
+        return self._last
+
+    def flush(self) -> None:
+        """Write all records; a database knows no half measures."""
+        self.sync()
+
+    def sync(self) -> None:
+        """Write all records and wait until the database has them on its disk."""
+        if self._waiting:
+            with self._usable(), self._base.transaction():
+                self._insert()
+            self._waiting.clear()
+
+    def rollback(self) -> None:
+        """Forget the records that were not written."""
+        self._last -= len(self._waiting)
+        self._waiting.clear()
+
+    def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
+        """Store a snapshot as of the last record, in one transaction with all that follows from it."""
+        with self._usable(), self._base.transaction():
+            self._insert()
+            self._base.execute(
+                "INSERT INTO fedbandit_snapshots VALUES (%s, %s, %s) "
+                "ON CONFLICT (name) DO UPDATE SET position = excluded.position, data = excluded.data",
+                (self.name, self._last, snapshot),
+            )
+            self._base.execute(
+                "UPDATE fedbandit_records SET kept = false WHERE name = %s AND position = ANY(%s)",
+                (self.name, list(released)),
+            )
+            if not self._keep_log:
+                self._base.execute(
+                    "DELETE FROM fedbandit_records WHERE name = %s AND NOT kept AND position <= %s",
+                    (self.name, self._last),
+                )
+        self._waiting.clear()
+
+    def snapshot(self) -> Entry | None:
+        """Return the snapshot, if there is one."""
+        rows = self._base.execute("SELECT position, data FROM fedbandit_snapshots WHERE name = %s", (self.name,))
+        row = rows.fetchone()
+        return None if row is None else Entry(row[0], bytes(row[1]))
+
+    def records(self, after: int = 0) -> Iterator[Entry]:
+        """Yield all written records that are still there after a position."""
+        with self._base.transaction(), self._base.cursor(name="fedbandit_read") as cursor:
+            cursor.execute(
+                "SELECT position, data FROM fedbandit_records WHERE name = %s AND position > %s ORDER BY position",
+                (self.name, after),
+            )
+            for position, data in cursor:
+                yield Entry(position, bytes(data))
+
+    def kept(self) -> Iterator[Entry]:
+        """Yield the kept records up to the snapshot."""
+        rows = self._base.execute(
+            "SELECT position, data FROM fedbandit_records WHERE name = %(name)s AND kept AND position <= "
+            "(SELECT position FROM fedbandit_snapshots WHERE name = %(name)s) ORDER BY position",
+            {"name": self.name},
+        )
+        return (Entry(position, bytes(data)) for position, data in rows)
+
+    def size(self) -> int:
+        """Return the bytes of the tables, which all journals of the database share."""
+        rows = self._base.execute(
+            "SELECT pg_total_relation_size('fedbandit_records') + pg_total_relation_size('fedbandit_snapshots')"
+        )
+        size: int = rows.fetchone()[0]
+        return size
+
+    def close(self) -> None:
+        """Sync, and end the connection, which releases the journal."""
+        self.sync()
+        self._base.close()
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except _driver().Error as error:
+            why = "mend the database, and open the journal again"
+            raise InvalidInput(f"the journal {self.name!r} cannot be used ({str(error).strip()}): {why}") from error
+
+    def _insert(self) -> None:
+        with (
+            self._base.cursor() as cursor,
+            cursor.copy("COPY fedbandit_records (name, position, kept, data) FROM STDIN") as copy,
+        ):
+            for row in self._waiting:
+                copy.write_row(row)

@@ -1,0 +1,104 @@
+"""What a coordinator has to send, held back until what it rests on is safe; and what each site was sent last.
+
+What the server sends to a site on one occasion supersedes all that it sent before, so only that is kept, and it alone
+is sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.core.arrays import Ints
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.ledger import Ledger
+from fedbandit.wire import decode, encode
+from fedbandit.wire.frame import Frame
+
+
+@dataclass
+class Posted:
+    """A download, and among whose latest it is: what a snapshot of the coordinator keeps of it."""
+
+    clients: Ints
+    epoch: int
+    sequence: int
+    body: bytes
+
+
+class Postbox:
+    """Downloads by recipient, and answers in the order in which they were given."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.latest: dict[int, list[Envelope]] = {}
+        self._due: dict[int, list[Envelope]] = {}
+        self._answers: list[Frame] = []
+
+    def post(self, envelopes: Sequence[Envelope]) -> None:
+        """Hold what is sent on one occasion for all recipients; it replaces what was held for them before."""
+        recipients: dict[int, list[Envelope]] = {}
+        for envelope in envelopes:
+            for client in envelope.clients.tolist():
+                recipients.setdefault(client, []).append(envelope)
+        self.latest |= recipients
+        self._due |= recipients
+
+    def post_again(self, client: int, epoch: int, sequence: int) -> None:
+        """Hold what a site lacks of its latest downloads once more: the last that it has bears these numbers."""
+        lacking = [each for each in self.latest.get(client, ()) if version(each) > (epoch, sequence)]
+        if lacking:
+            self._due[client] = lacking
+
+    def answer(self, frame: Frame) -> None:
+        """Hold anything else for the site that it names."""
+        self._answers.append(frame)
+
+    def take(self, ledger: Ledger) -> list[tuple[int, bytes]]:
+        """Return all that is held, as (site, frame), and count the downloads."""
+        taken = [(frame.client, frame.to_bytes()) for frame in self._answers]
+        for envelope in _by_recipients(self._due):
+            ledger.record(envelope)
+            taken += [(frame.client, frame.to_bytes()) for frame in envelope.frames()]
+        self.drop()
+        return taken
+
+    def drop(self) -> None:
+        """Forget what is held; the latest downloads of each site are known all the same."""
+        self._due.clear()
+        self._answers.clear()
+
+    def memory(self) -> list[Posted]:
+        """Return the latest downloads, to be kept in a snapshot."""
+        return [
+            Posted(each.clients, each.epoch, int(each.sequence), encode(each.message))
+            for each in _by_recipients(self.latest)
+        ]
+
+    def recall(self, memory: list[Posted]) -> None:
+        """Go on from what was kept."""
+        self.drop()
+        self.latest = {}
+        for each in memory:
+            envelope = Envelope(each.clients, decode(each.body), each.epoch, np.array(each.sequence))
+            for client in each.clients.tolist():
+                self.latest.setdefault(client, []).append(envelope)
+
+
+def version(download: Envelope) -> tuple[int, int]:
+    """Return the numbers by which a download is newer or older than another."""
+    return download.epoch, int(download.sequence)
+
+
+def _by_recipients(envelopes: dict[int, list[Envelope]]) -> list[Envelope]:
+    """Return each distinct envelope once, the oldest first, with those recipients that it stands for here."""
+    recipients: dict[tuple[int, int], tuple[Envelope, list[int]]] = {}
+    for client, some in envelopes.items():
+        for envelope in some:
+            recipients.setdefault(version(envelope), (envelope, []))[1].append(client)
+    return [
+        Envelope(np.array(clients), envelope.message, envelope.epoch, envelope.sequence)
+        for _, (envelope, clients) in sorted(recipients.items(), key=lambda item: item[0])
+    ]

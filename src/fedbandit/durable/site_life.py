@@ -1,0 +1,155 @@
+"""What a site knows and how it changes: the client node, the outbox, the decisions. Neither disk nor network.
+
+Where messages flow only in rounds (`Cadence.ROUND`), a client that has sent its part of a round learns nothing more
+until the round is over, which is when a download calls for no answer; rewards that come before that wait their turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Cadence
+from fedbandit.core.messages import Download, Message
+from fedbandit.core.turns import Observations
+from fedbandit.durable.decisions import Decisions, Pending
+from fedbandit.durable.outbox import Outbox
+from fedbandit.durable.site_events import Chose
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.client import ClientNode
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.schema import Schema
+from fedbandit.wire.frame import Frame
+
+
+@dataclass
+class SiteMemory:
+    """A snapshot of a site. What pending decisions had on offer stands in records that the journal keeps."""
+
+    charter: str
+    number: int
+    epoch: int
+    sent: int
+    server_epoch: int
+    received: int
+    outbox: Outbox
+    life: int
+    issued: dict[int, int]
+    pending: dict[str, tuple[int, float | None]]  # position of the record, and the reward if it has come
+    waiting: list[str]
+    in_exchange: bool
+    state: Any
+
+
+WHO = np.zeros(1, dtype=np.int64)
+
+
+class SiteLife:
+    """One site: a cohort of one."""
+
+    def __init__(self, charter: Charter, number: int) -> None:
+        """Begin with nothing."""
+        self.charter = charter
+        self.number = number
+        self.side = charter.build_for(number).clients
+        self.schema = Schema.of(self.side, Download, charter.setting)
+        self.node = ClientNode(self.side, 1, first=number)
+        self.outbox = Outbox()
+        self.decisions = Decisions()
+        self.waiting: list[str] = []  # decisions whose reward has come in the middle of a round
+        self.in_exchange = False
+        self.released: list[int] = []  # positions of records that need be kept no longer
+        self._takes_turns = self.side.cadence is Cadence.TURN
+
+    def open(self, fresh: int) -> None:
+        """Begin a new life; the first one begins an epoch."""
+        self.decisions.open(fresh)
+        if not self.node.epoch:
+            self.node.epoch = self.decisions.life
+
+    def begin_epoch(self, epoch: int, *, anew: bool) -> None:
+        """Number uploads from 1 again; with `anew` forget all that was learnt, since the coordinator has it."""
+        node = self.node
+        node.epoch = epoch
+        node.sent[:] = 0
+        if anew:
+            node.state = self.side.start(1)
+            node.server_epoch = 0
+            node.received[:] = 0
+            self.in_exchange = False
+            self._catch_up()
+
+    def memory(self) -> SiteMemory:
+        """Return what is to be remembered, not copied."""
+        node, decisions = self.node, self.decisions
+        pending = {name: (each.position, each.reward) for name, each in decisions.pending.items()}
+        return SiteMemory(
+            self.charter.text, self.number, node.epoch, int(node.sent[0]), *self.version, self.outbox,
+            decisions.life, decisions.issued, pending, self.waiting, self.in_exchange, node.state,
+        )  # fmt: skip
+
+    def recall(self, memory: SiteMemory, offers: dict[int, Chose]) -> None:
+        """Go on from what a site remembered, with the records of its pending decisions by position."""
+        self.charter.require(memory.charter, "the store")
+        node = self.node
+        node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
+        node.sent[:], node.received[:] = memory.sent, memory.received
+        self.outbox, self.waiting, self.in_exchange = memory.outbox, memory.waiting, memory.in_exchange
+        pending = {
+            name: Pending(position, offers[position].features, offers[position].choice, reward)
+            for name, (position, reward) in memory.pending.items()
+        }
+        self.decisions = Decisions(memory.life, memory.issued, pending)
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Return the numbers of the last download: the coordinator's epoch, and the sequence."""
+        return self.node.server_epoch, int(self.node.received[0])
+
+    def choose(self, features: Floats, draws: Floats) -> Ints:
+        """Return the choice."""
+        return self.node.choose(WHO, features, draws)
+
+    def learn(self, name: str, pending: Pending, reward: float) -> None:
+        """Take in the reward of a decision that awaits it, now or when the round is over."""
+        if self._takes_turns or not self.in_exchange:
+            self._learn(name, pending, reward)
+        else:
+            pending.reward = reward
+            self.waiting.append(name)
+
+    def open_download(self, frame: Frame) -> Message:
+        """Return the message of a download, checked."""
+        return self.schema.open(frame.body)
+
+    def receive(self, frame: Frame, message: Message) -> None:
+        """Take in a download, unless it or a later one was taken in before."""
+        before = self.version
+        self._put(self.node.receive(Envelope.of(frame, message)), answers=self.version > before)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        while self.waiting and not self.in_exchange:
+            name = self.waiting.pop(0)
+            pending = self.decisions.pending[name]
+            assert pending.reward is not None
+            self._learn(name, pending, pending.reward)
+
+    def _learn(self, name: str, pending: Pending, reward: float) -> None:
+        seen = Observations(pending.features, pending.choice, np.array([reward]))
+        envelopes = self.node.learn(WHO, seen)
+        del self.decisions.pending[name]
+        if pending.position:
+            self.released.append(pending.position)
+        if envelopes:
+            self._put(envelopes, answers=True)
+
+    def _put(self, envelopes: list[Envelope], *, answers: bool) -> None:
+        for envelope in envelopes:
+            for frame in envelope.frames():
+                self.outbox.put(frame)
+        if answers:
+            self.in_exchange = bool(envelopes) and not self._takes_turns

@@ -1,1 +1,0 @@
-"""What makes the two sides meet: the simulator, and sweeps of many runs."""

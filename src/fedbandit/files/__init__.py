@@ -1,0 +1,1 @@
+"""File formats that several folders read and write."""

@@ -1,0 +1,1 @@
+"""Choosing two arms, and learning from which of them won."""

@@ -1,0 +1,1 @@
+"""Generalised linear models: links, kept data, solvers, widths and turns."""

@@ -1,0 +1,1 @@
+"""The Lasso path and the sums that it is fitted to."""

@@ -1,0 +1,1 @@
+"""Ridge regression by rank-one updates, optimistic scores, and the turns of the linear family."""

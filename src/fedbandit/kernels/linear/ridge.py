@@ -1,0 +1,117 @@
+"""Ridge regression on small matrices: factorise, invert, and add one observation at a time.
+
+Matrices are symmetric and row-major; every inner loop runs along a row and is not a reduction, so that it is
+vectorised without changing the order of any sum.
+"""
+
+from __future__ import annotations
+
+import math
+
+from fedbandit.core.arrays import Floats
+from fedbandit.kernels.shared.compiled import compiled
+
+
+@compiled
+def dot(left: Floats, right: Floats) -> float:
+    """Return the inner product, summed from the first coordinate to the last."""
+    total = 0.0
+    for i in range(left.size):
+        total += left[i] * right[i]
+    return total
+
+
+@compiled
+def multiply(matrix: Floats, vector: Floats, out: Floats) -> None:
+    """Write the product of a symmetric matrix and a vector to `out`."""
+    out[:] = 0.0
+    for j in range(vector.size):
+        weight = vector[j]
+        row = matrix[j]
+        for i in range(out.size):
+            out[i] += row[i] * weight
+
+
+@compiled
+def factorise(gram: Floats, ridge: float, upper: Floats) -> float:
+    """Write U with U^T U = gram + ridge I to the upper triangle of `upper`; return the log-determinant."""
+    size = gram.shape[0]
+    for i in range(size):
+        for j in range(i, size):
+            upper[i, j] = gram[i, j]
+        upper[i, i] += ridge
+    log_det = 0.0
+    for k in range(size):
+        pivot = upper[k]
+        log_det += math.log(pivot[k])
+        scale = 1.0 / math.sqrt(pivot[k])
+        for j in range(k, size):
+            pivot[j] *= scale
+        for i in range(k + 1, size):
+            weight = pivot[i]
+            row = upper[i]
+            for j in range(i, size):
+                row[j] -= weight * pivot[j]
+    return log_det
+
+
+@compiled
+def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Floats) -> float:
+    """Write (gram + ridge I)^-1 to `inverse`; return the log-determinant. `upper` and `lower` are scratch."""
+    size = gram.shape[0]
+    log_det = factorise(gram, ridge, upper)
+    for i in range(size):  # lower = U^-T, by forward substitution
+        row = lower[i]
+        for j in range(i):
+            row[j] = 0.0
+        row[i] = 1.0
+        for k in range(i):
+            weight = upper[k, i]
+            above = lower[k]
+            for j in range(k + 1):
+                row[j] -= weight * above[j]
+        scale = 1.0 / upper[i, i]
+        for j in range(i + 1):
+            row[j] *= scale
+    inverse[:] = 0.0
+    for k in range(size):  # the inverse is lower^T lower
+        row = lower[k]
+        for i in range(k + 1):
+            weight = row[i]
+            into = inverse[i]
+            for j in range(i + 1):
+                into[j] += weight * row[j]
+    for i in range(size):
+        for j in range(i):
+            inverse[j, i] = inverse[i, j]
+    return log_det
+
+
+@compiled
+def add_outer(matrix: Floats, vector: Floats) -> None:
+    """Add vector vector^T to a symmetric matrix."""
+    for i in range(vector.size):
+        weight = vector[i]
+        row = matrix[i]
+        for j in range(vector.size):
+            row[j] += weight * vector[j]
+
+
+@compiled
+def add_observation_to_inverse(inverse: Floats, vector: Floats, product: Floats) -> float:
+    """Turn A^-1 into (A + x x^T)^-1; return log(det(A + x x^T) / det A). `product` is scratch.
+
+    With u = A^-1 x: A^-1 - u u^T / (1 + x^T u). The root of the denominator goes into both factors, which keeps
+    the matrix symmetric to the last bit.
+    """
+    multiply(inverse, vector, product)
+    stretch = dot(vector, product)
+    scale = 1.0 / math.sqrt(1.0 + stretch)
+    for i in range(vector.size):
+        product[i] *= scale
+    for i in range(vector.size):
+        weight = product[i]
+        row = inverse[i]
+        for j in range(vector.size):
+            row[j] -= weight * product[j]
+    return math.log1p(stretch)

@@ -1,0 +1,1 @@
+"""Kernels of no one family: how all are compiled, triangular factors, rows that grow, sampling."""

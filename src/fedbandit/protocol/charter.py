@@ -1,0 +1,107 @@
+"""What a federation has agreed on: the algorithm with its parameters, and the setting. Every file names its charter."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fedbandit.core.algorithm import Algorithm, Setting, algorithms
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.interfaces import Federation
+from fedbandit.core.messages import Download, Upload
+from fedbandit.protocol.schema import Schema
+
+
+def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients: int) -> Algorithm:
+    """Return the algorithm of a name with parameters, or the object given, for so many clients.
+
+    >>> algorithm_of("async-linucb", {"upload_threshold": 3}, clients=3).upload_threshold
+    3.0
+    """
+    if not isinstance(algorithm, str) and parameters:
+        raise InvalidInput(
+            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
+        )
+    chosen = algorithms[algorithm].from_values(parameters) if isinstance(algorithm, str) else algorithm
+    for name, value in vars(chosen).items():
+        if isinstance(value, tuple) and len(value) != clients:
+            raise InvalidInput(
+                f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
+            )
+    return chosen
+
+
+@dataclass(frozen=True)
+class Charter:
+    """An algorithm in a setting.
+
+    >>> charter = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100), ridge=1.0)
+    >>> Charter.from_text(charter.text) == charter
+    True
+    """
+
+    algorithm: Algorithm
+    setting: Setting
+
+    @classmethod
+    def named(cls, algorithm: str | Algorithm, setting: Setting, **parameters: Any) -> Charter:
+        """Return the charter of an algorithm by its name and parameters, or as an object."""
+        return cls(algorithm_of(algorithm, parameters, setting.clients), setting)
+
+    @property
+    def text(self) -> str:
+        """Return the charter as JSON, the same text for the same charter."""
+        values = {
+            "algorithm": self.algorithm.id,
+            "parameters": self.algorithm.values(),
+            "setting": asdict(self.setting),
+        }
+        return json.dumps(values, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> Charter:
+        """Return the charter that a text stands for."""
+        try:
+            values = json.loads(text)
+            name, parameters, sizes = values["algorithm"], values["parameters"], values["setting"]
+            setting = Setting(**{size: int(sizes[size]) for size in ("clients", "arms", "dimension", "horizon")})
+            given = {key: float(value) if value == "inf" else value for key, value in parameters.items()}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InvalidInput(
+                f"{text[:60]!r} is no charter: give the algorithm, its parameters and the setting"
+            ) from None
+        return cls(algorithms[name].from_values(given), setting)
+
+    def require(self, text: str, place: str) -> None:
+        """Refuse a file that belongs to another charter."""
+        if text != self.text:
+            raise InvalidInput(f"{place} belongs to another federation: it says {text}, not {self.text}")
+
+    def require_messages_within(self, most: int) -> None:
+        """Refuse a federation that has a message of more than `most` bytes, which is more than its carrier takes.
+
+        >>> setting = Setting(clients=3, arms=2, dimension=4, horizon=100)
+        >>> Charter.named("async-linucb", setting).require_messages_within(1000)
+        """
+        sides = self.build()
+        for side, direction in ((sides.server, Upload), (sides.clients, Download)):
+            size = max(Schema.of(side, direction, self.setting).largest.values(), default=0)
+            if size > most:
+                raise InvalidInput(
+                    f"{self.algorithm.id} has messages of {size} bytes, and {most} can be carried: "
+                    f"{self.algorithm.lighter}"
+                )
+
+    def build(self) -> Federation:
+        """Return both sides; the coordinator needs the server side."""
+        return self.algorithm.build(self.setting)
+
+    def build_for(self, number: int) -> Federation:
+        """Return both sides with the parameters of one site, which needs the client side."""
+        if not 0 <= number < self.setting.clients:
+            raise InvalidInput(
+                f"number must be from 0 to {self.setting.clients - 1} with clients={self.setting.clients}, "
+                f"not {number}: mend one"
+            )
+        return self.algorithm.for_client(number).build(self.setting)

@@ -1,0 +1,76 @@
+"""The client node: a cohort of one or many clients behind one door for envelopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.interfaces import Clients, Outgoing
+from fedbandit.core.messages import Upload
+from fedbandit.core.turns import Observations, Turns
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.sequence import raise_to
+
+
+class ClientNode:
+    """Numbers what its clients send, and lets through only downloads that are newer than the last.
+
+    Within, clients are counted from 0; `first` is what the outside calls the first of them.
+    """
+
+    def __init__(self, side: Clients, clients: int, epoch: int = 0, first: int = 0) -> None:
+        """Start the client side of an algorithm for a cohort."""
+        self.side = side
+        self.clients = clients
+        self.first = first
+        self.state: Any = side.start(clients)
+        self.epoch = epoch
+        self.sent = np.zeros(clients, dtype=np.int64)
+        self.received = np.zeros(clients, dtype=np.int64)
+        self.server_epoch = 0  # the server's present life: what an earlier one sent is late for ever
+
+    def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Return the choice of each acting client."""
+        return self.side.choose(self.state, who, features, draws)
+
+    def learn(self, who: Ints, seen: Observations) -> list[Envelope]:
+        """Take in observations; return what is to be carried to the server."""
+        return self._seal(self.side.learn(self.state, who, seen))
+
+    def play(self, turns: Turns, start: int, draws: Floats) -> tuple[Ints, list[Envelope]]:
+        """Play turns from `start` until one sends something; return the choices made and what is sent."""
+        played = self.side.play(self.state, turns, start, draws)
+        return played.choices, self._seal(played.outgoing)
+
+    def receive(self, envelope: Envelope) -> list[Envelope]:
+        """Take in a download, except at clients that have had it or a later one; return the answers."""
+        if envelope.is_upload or np.ndim(envelope.sequence):
+            raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
+        if envelope.epoch != self.server_epoch:
+            if envelope.epoch < self.server_epoch:
+                return []
+            self.server_epoch = envelope.epoch
+            self.received[:] = 0
+        to = envelope.clients - self.first if self.first else envelope.clients
+        if not raise_to(self.received, to, int(envelope.sequence)):
+            for client in to.tolist():
+                if not 0 <= client < self.clients:
+                    raise ProtocolError(f"a download to client {client + self.first}, who is not here")
+            to = to[self.received[to] < envelope.sequence]
+            if not to.size:
+                return []
+            self.received[to] = envelope.sequence
+        return self._seal(self.side.receive(self.state, to, envelope.message))
+
+    def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:
+        sealed = []
+        for each in outgoing:
+            sequence = self.sent[each.clients] + 1
+            self.sent[each.clients] = sequence
+            names = each.clients + self.first if self.first else each.clients
+            sealed.append(Envelope(names, each.message, self.epoch, sequence))
+        return sealed

@@ -1,0 +1,72 @@
+"""A message on its way: who is at the other end, and the number that makes it recognisable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.core.arrays import Ints
+from fedbandit.core.messages import Message, Upload
+from fedbandit.wire import encode
+from fedbandit.wire.frame import HEADER, Frame, Kind
+
+HEADER_BYTES = HEADER.size  # direction u8, client u64, epoch u32, sequence u64
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One upload of each of some clients, or one download to each of them.
+
+    `epoch` counts the lives of the sender (a node that restarts from nothing begins a new one). `sequence` counts its
+    messages: each client counts its own uploads, the server counts its downloads. A receiver knows a message that
+    arrives again by (sender, epoch, sequence).
+    """
+
+    clients: Ints
+    message: Message
+    epoch: int
+    sequence: Ints  # (clients,) of an upload, () of a download
+
+    @property
+    def is_upload(self) -> bool:
+        """Tell which way it goes."""
+        return isinstance(self.message, Upload)
+
+    def split(self) -> Iterator[Envelope]:
+        """Yield one envelope a client, as they would travel on a network."""
+        for each in range(len(self.clients)):
+            row = slice(each, each + 1)
+            if isinstance(self.message, Upload):
+                yield Envelope(self.clients[row], self.message.rows(row), self.epoch, self.sequence[row])
+            else:
+                yield Envelope(self.clients[row], self.message, self.epoch, self.sequence)
+
+    def only(self, wanted: Ints) -> Envelope:
+        """Return the envelope of some of its clients, given by their places in it."""
+        message = self.message.rows(wanted) if isinstance(self.message, Upload) else self.message
+        sequence = self.sequence[wanted] if np.ndim(self.sequence) else self.sequence
+        return Envelope(self.clients[wanted], message, self.epoch, sequence)
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield one frame a client; the payload of a download is packed once for all of them."""
+        if self.is_upload:
+            for one in self.split():
+                yield Frame(Kind.UPLOAD, int(one.clients[0]), self.epoch, int(one.sequence[0]), encode(one.message))
+        else:
+            body = encode(self.message)
+            for client in self.clients.tolist():
+                yield Frame(Kind.DOWNLOAD, client, self.epoch, int(self.sequence), body)
+
+    @classmethod
+    def of(cls, frame: Frame, message: Message) -> Envelope:
+        """Return the envelope of a frame and the message that was decoded from it.
+
+        >>> from fedbandit.algorithms.linear.shared.family import Hello
+        >>> envelope = Envelope.of(Frame(Kind.UPLOAD, client=3, epoch=1, sequence=9), Hello())
+        >>> envelope.clients, envelope.sequence
+        (array([3]), array([9]))
+        """
+        sequence = np.array([frame.sequence]) if frame.kind is Kind.UPLOAD else np.array(frame.sequence)
+        return cls(np.array([frame.client]), message, frame.epoch, sequence)

@@ -1,0 +1,47 @@
+"""The one ledger: messages, scalars and bytes, from the envelopes that an engine carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Message, Upload
+from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
+from fedbandit.wire import weigh
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Totals of a run. Signals (messages without arrays) steer the protocol and are counted apart.
+
+    >>> Ledger().messages
+    0
+    """
+
+    messages: int = 0
+    scalars: int = 0
+    bytes: int = 0
+    uploads: int = 0
+    downloads: int = 0
+    signals: int = 0
+
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """Return messages, scalars and bytes."""
+        return self.messages, self.scalars, self.bytes
+
+    def record(self, sent: Envelope | Outgoing[Message], times: int = 1) -> None:
+        """Count what is sent so many times: one message for each client at its other end."""
+        clients, message = len(sent.clients), sent.message
+        transfers = clients * times
+        if message.is_signal():
+            self.signals += transfers
+            return
+        weight = weigh(message, clients)
+        self.messages += transfers
+        self.scalars += weight.scalars * times
+        self.bytes += weight.bytes * times + transfers * HEADER_BYTES
+        if isinstance(message, Upload):
+            self.uploads += transfers
+        else:
+            self.downloads += transfers

@@ -1,0 +1,74 @@
+"""The server node: the server side of one algorithm behind one door for envelopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Ints
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.interfaces import MeetsDeadlines, Outgoing, Server
+from fedbandit.core.messages import Download
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.seen import Seen
+
+NOBODY = np.empty(0, dtype=np.int64)
+
+
+@dataclass
+class ServerMemory:
+    """All that a server node must remember to go on after a restart."""
+
+    epoch: int
+    sent: int
+    seen: Seen
+    state: Any
+
+
+class ServerNode:
+    """Lets each upload through once, and numbers what the server sends."""
+
+    def __init__(self, side: Server, clients: int, epoch: int = 0) -> None:
+        """Start the server side of an algorithm for a roster of clients."""
+        self.side = side
+        self.recall(ServerMemory(epoch, 0, Seen.nothing(clients), side.start(clients)))
+
+    def recall(self, memory: ServerMemory) -> None:
+        """Go on from what a node remembered; it belongs to this node from now on."""
+        self.epoch, self.sent, self.seen, self.state = memory.epoch, memory.sent, memory.seen, memory.state
+
+    @property
+    def memory(self) -> ServerMemory:
+        """Return what is to be remembered, not copied."""
+        return ServerMemory(self.epoch, self.sent, self.seen, self.state)
+
+    def receive(self, envelope: Envelope) -> list[Envelope]:
+        """Take in the uploads that are new; return what is to be carried to the clients."""
+        if not envelope.is_upload or np.shape(envelope.sequence) != envelope.clients.shape:
+            raise ProtocolError(
+                f"the server takes uploads with a number for each sender, not {envelope.message.kind!r}"
+            )
+        new = self.seen.admit(envelope.epoch, envelope.clients, envelope.sequence)
+        if not new.size:
+            return []
+        if new.size < len(envelope.clients):
+            envelope = envelope.only(new)
+        return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
+
+    def awaited(self) -> Ints:
+        """Return the clients for whose uploads the server side waits; a deadline would go on without them."""
+        return self.side.awaited(self.state) if isinstance(self.side, MeetsDeadlines) else NOBODY
+
+    def deadline(self) -> list[Envelope]:
+        """Close the round that is open, if any, without those who have not answered."""
+        return self._seal(self.side.deadline(self.state)) if isinstance(self.side, MeetsDeadlines) else []
+
+    def _seal(self, outgoing: Sequence[Outgoing[Download]]) -> list[Envelope]:
+        sealed = []
+        for each in outgoing:
+            self.sent += 1
+            sealed.append(Envelope(each.clients, each.message, self.epoch, np.asarray(self.sent)))
+        return sealed

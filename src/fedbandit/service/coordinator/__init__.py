@@ -1,0 +1,1 @@
+"""The coordinator's process: its settings, its federations, its rounds."""

@@ -1,0 +1,149 @@
+"""One federation in a coordinator's process: groups of arrivals in, one sync of the journal, answers out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.journals.journal import open_journal, without_password
+from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.server import DurableServer
+from fedbandit.service.coordinator.round_timer import RoundTimer
+from fedbandit.service.coordinator.settings import FederationPlan
+from fedbandit.service.status.telemetry import Telemetry
+from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
+from fedbandit.transport.nats.hub import Arrival, Door, Hub
+from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
+from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.wire.frame import HEADER, Kind
+
+log = logging.getLogger("fedbandit.coordinator")
+
+LARGEST_GROUP = 64  # so that the first of a group does not wait long for its acknowledgement
+MEASURE_SECONDS = 10.0
+
+
+class FederationHost:
+    """Serves one federation; the journal is opened, and the past recovered, when this is made."""
+
+    def __init__(self, plan: FederationPlan, journal: str, hub: Hub) -> None:
+        """Take the plan, the journal's URL and the connection to the broker."""
+        self.plan = plan
+        try:
+            plan.charter.require_messages_within(LARGEST_MESSAGE - HEADER.size - ROOM_FOR_HEADERS)
+        except InvalidInput as error:
+            raise InvalidInput(f"federations.{plan.name}: {error}") from None
+        self.subjects = Subjects(plan.name)
+        now = time.time()
+        self._hub = hub
+        self._where = without_password(journal)
+        self._journal = open_journal(journal, plan.name, keep_log=plan.keep_log)
+        try:
+            self.server = DurableServer(plan.charter, self._journal, epoch=int(now), now=now, limits=plan.limits)
+        except BaseException:
+            self._journal.close()
+            raise
+        setting = plan.charter.setting
+        self.telemetry = Telemetry(plan.name, plan.charter.algorithm.id, setting.clients, now)
+        self._timer = RoundTimer(plan.deadline)
+        self._arrived: list[Arrival] = []
+        self._news = asyncio.Event()
+        self._is_over = False
+        self._measured = 0.0
+
+    async def open(self) -> None:
+        """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
+        most_bytes = self.server.validation.schema.most_bytes
+        clients = self.plan.charter.setting.clients
+        await self._hub.open(Door(self.subjects, clients, most_bytes, self._arrive))
+        for site in self.server.postbox.latest:
+            self.server.postbox.post_again(site, 0, 0)
+        await self._send(self.server.commit(), time.time())
+        log.info(
+            "%s: %s with %d sites, journal in %s, %d downloads so far",
+            self.plan.name, self.plan.charter.algorithm.id, clients, self._where, self.server.node.sent,
+        )  # fmt: skip
+
+    async def serve(self) -> None:
+        """Take in what arrives until it is over."""
+        while not self._is_over:
+            await self._handle(await self._group())
+
+    def stop(self) -> None:
+        """Say that it is over, once what is being done is done."""
+        self._is_over = True
+        self._news.set()
+
+    def close(self) -> None:
+        """Take a snapshot, so that the next start is quick, and close the journal."""
+        self.server.save()
+        self._journal.close()
+
+    def abandon(self) -> None:
+        """Let go of the journal as it is, after a failure; what was not acknowledged comes again."""
+        self._journal.rollback()
+        self._journal.close()
+
+    def _arrive(self, arrival: Arrival) -> None:
+        self._arrived.append(arrival)
+        self._news.set()
+
+    async def _group(self) -> list[Arrival]:
+        """Wait for arrivals, or for the deadline of a round."""
+        if not self._arrived:
+            try:
+                await asyncio.wait_for(self._news.wait(), self._timer.left(time.time()))
+            except TimeoutError:
+                return []
+        self._news.clear()
+        group, self._arrived = self._arrived[:LARGEST_GROUP], self._arrived[LARGEST_GROUP:]
+        return group
+
+    async def _handle(self, group: list[Arrival]) -> None:
+        now = time.time()
+        for arrival in group:
+            self._take_in(arrival, now)
+        self._watch(now)
+        if self._timer.is_due(now):
+            silent = self.server.deadline(now)
+            self.telemetry.left_out(silent.tolist(), now)
+            log.warning("%s: a round goes on without the sites %s", self.plan.name, silent.tolist())
+            self._watch(now)
+        frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
+        await self._send(frames, now)
+        await self._hub.settle(group)
+        if self.server.is_snapshot_due or now > self._measured + MEASURE_SECONDS:
+            self._measured = now
+            await asyncio.to_thread(self._maintain)
+
+    def _maintain(self) -> None:
+        self.server.maintain()
+        self.telemetry.journal_bytes = self._journal.size()
+
+    async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
+        await self._hub.send(self.subjects, frames)
+        for _, frame in frames:
+            self.telemetry.sent(frame, now)
+
+    def _watch(self, now: float) -> None:
+        self._timer.watch(is_open=self.server.awaited().size > 0, step=self.server.node.sent, now=now)
+
+    def _take_in(self, arrival: Arrival, now: float) -> None:
+        if arrival.sender is None:
+            log.warning("%s: refused what came under %s", self.plan.name, arrival.source.subject)
+            return
+        verdict = self._verdict(arrival.data, now, arrival.sender)
+        if verdict.reason:
+            refused = verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET)
+            word = "refused" if refused else "noted"
+            log.warning("%s: %s from site %d: %s", self.plan.name, word, arrival.sender, verdict.reason)
+
+    def _verdict(self, data: bytes, now: float, sender: int) -> Verdict:
+        if data[:1] == bytes([Kind.REPORT]):
+            return self.telemetry.report(data, now, sender=sender)
+        before = self.server.ledger.scalars
+        verdict = self.server.receive(data, now, sender)
+        self.telemetry.received(data, verdict, now, sender=sender, scalars=self.server.ledger.scalars - before)
+        return verdict

@@ -1,0 +1,146 @@
+"""What a coordinator is to serve, from a TOML file.
+
+broker = "tls://broker.example.org:4222"
+credentials = "keys/coordinator.pem"    # with tls://
+journal = "journals"                    # a folder of SQLite files, or postgresql://USER@HOST/BASE
+http = "127.0.0.1:8080"                 # health, metrics and the status page
+
+[federations.demo]
+algorithm = "async-linucb"
+clients = 10
+dimension = 25
+arms = 25                               # 1 where the algorithm need not know
+horizon = 1                             # 1 where the algorithm need not know
+set = { upload_threshold = 3 }          # parameters of the algorithm
+deadline = 30                           # seconds after which a round goes on without silent sites
+keep_log = false                        # keep all envelopes for ever, to replay them
+limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from fedbandit.core.algorithm import Setting
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.core.interfaces import MeetsDeadlines
+from fedbandit.durable.validation import Limits
+from fedbandit.files.toml import read_toml
+from fedbandit.protocol.charter import Charter
+from fedbandit.transport.nats.address import check_server
+from fedbandit.transport.nats.subjects import Subjects
+
+_BOUNDS = {each.name for each in fields(Bounds)}
+_LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
+_FEDERATION = {
+    "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "keep_log", "limits",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FederationPlan:
+    """One federation that a coordinator serves."""
+
+    name: str
+    charter: Charter
+    limits: Limits = Limits()
+    deadline: float | None = None
+    keep_log: bool = False
+
+
+@dataclass(frozen=True)
+class ServicePlan:
+    """All that a coordinator needs to know."""
+
+    federations: tuple[FederationPlan, ...]
+    broker: str = "nats://127.0.0.1:4222"
+    credentials: Path | None = None
+    journal: str = "journals"
+    host: str = "127.0.0.1"
+    port: int = 8080
+
+    def listening_at(self, http: str) -> ServicePlan:
+        """Return the plan with another HTTP address, HOST:PORT.
+
+        >>> ServicePlan(()).listening_at("0.0.0.0:9000").port
+        9000
+        """
+        host, _, port = http.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65535:
+            raise InvalidInput(f"http {http!r} is no address: write HOST:PORT, as in 127.0.0.1:8080")
+        return replace(self, host=host.strip("[]"), port=int(port))
+
+
+def read_plan(path: Path) -> ServicePlan:
+    """Read and check a file; anything wrong is said in one sentence that names the file."""
+    data = read_toml(path)
+    try:
+        return _plan(data, path.parent)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
+    _only("", data, {"broker", "credentials", "journal", "http", "federations"})
+    tables = _value(data, "federations", dict, {})
+    if not tables:
+        raise InvalidInput("there is no federation: add a table [federations.NAME]")
+    plan = ServicePlan(tuple(_federation(name, table) for name, table in tables.items()))
+    journal = _value(data, "journal", str, plan.journal)
+    if "://" not in journal and journal != "memory:":
+        journal = str(folder / journal)
+    credentials = _value(data, "credentials", str, "")
+    plan = replace(
+        plan, broker=check_server(_value(data, "broker", str, plan.broker)), journal=journal,
+        credentials=folder / credentials if credentials else None,
+    )  # fmt: skip
+    return plan.listening_at(data["http"]) if _value(data, "http", str, "") else plan
+
+
+def _federation(name: str, table: Any) -> FederationPlan:
+    Subjects(name)
+    where = f"federations.{name}"
+    if not isinstance(table, dict):
+        raise InvalidInput(f"{where} must be a table, not {table!r}: write [{where}]")
+    _only(f"{where}.", table, _FEDERATION)
+    for key in ("algorithm", "clients", "dimension"):
+        if key not in table:
+            raise InvalidInput(f"{where}.{key} is missing: a federation needs an algorithm, clients and a dimension")
+    sizes = {key: _value(table, key, int, 1) for key in ("clients", "arms", "dimension", "horizon")}
+    parameters = _value(table, "set", dict, {})
+    try:
+        charter = Charter.named(_value(table, "algorithm", str, ""), Setting(**sizes), **parameters)
+        limits = _limits(_value(table, "limits", dict, {}))
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: {error}") from None
+    deadline = _value(table, "deadline", int | float, 0) if "deadline" in table else None
+    if deadline is not None and deadline <= 0:
+        raise InvalidInput(f"{where}.deadline must be greater than 0, not {deadline}: give seconds, or leave it out")
+    if deadline is not None and not isinstance(charter.build().server, MeetsDeadlines):
+        raise InvalidInput(f"{where}.deadline has no meaning for {charter.algorithm.id}: leave it out")
+    return FederationPlan(name, charter, limits, deadline, _value(table, "keep_log", bool, False))
+
+
+def _limits(table: dict[str, Any]) -> Limits:
+    _only("limits.", table, _BOUNDS | _LIMITS)
+    given = {name: _value(table, name, int | float, 0) for name in table}
+    bounds = Bounds(**{name: value for name, value in given.items() if name in _BOUNDS})
+    return Limits(bounds, **{name: value for name, value in given.items() if name in _LIMITS})
+
+
+def _only(where: str, table: dict[str, Any], known: set[str]) -> None:
+    for name in table:
+        if name not in known:
+            raise unknown("key", f"{where}{name}", {f"{where}{each}" for each in known})
+
+
+def _value(table: dict[str, Any], name: str, kind: Any, default: Any) -> Any:
+    value = table.get(name, default)
+    is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    if not is_right:
+        wanted = {dict: "a table", str: "a text", int: "a whole number", bool: "true or false"}.get(kind, "a number")
+        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: mend it")
+    return value

@@ -1,0 +1,1 @@
+"""Who may talk to a broker: certificates, and the files that hold them."""

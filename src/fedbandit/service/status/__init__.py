@@ -1,0 +1,1 @@
+"""What a coordinator tells of itself: telemetry, the status page, metrics."""

@@ -1,0 +1,113 @@
+"""Telemetry in the form that Prometheus scrapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from fedbandit.service.status.site_record import SiteRecord
+from fedbandit.service.status.telemetry import Telemetry
+
+Labels = tuple[str, ...]
+Value = tuple[Labels, float]
+WHOLE, EACH = ("federation",), ("federation", "site")
+DIRECTED, REASONED, STATED = (("federation", each) for each in ("direction", "reason", "state"))
+
+
+class Metrics(Collector):
+    """The metrics of all federations of a coordinator, read from their telemetry when they are asked for.
+
+    >>> metrics = Metrics([Telemetry("clinics", "async-linucb", clients=1, now=0.0)], clock=lambda: 1.0)
+    >>> b'fedbandit_sites{federation="clinics",state="new"} 1.0' in metrics.text()
+    True
+    """
+
+    def __init__(self, federations: Sequence[Telemetry], clock: Callable[[], float]) -> None:
+        """Take what tells of each federation, and what tells the time."""
+        self._federations = federations
+        self._clock = clock
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def text(self) -> bytes:
+        """Return the page."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric with its values now."""
+        now = self._clock()
+        totals = {told.name: told.totals() for told in self._federations}
+        directions = [(name, direction, total) for name, total in totals.items() for direction in ("up", "down")]
+        messages = {"up": "uploads", "down": "downloads"}
+        yield _counter(
+            "messages", "Uploads accepted and downloads sent.", DIRECTED,
+            (((name, way), total[messages[way]]) for name, way, total in directions),
+        )  # fmt: skip
+        yield _counter(
+            "bytes", "Bytes of all frames.", DIRECTED,
+            (((name, way), total[f"bytes_{way}"]) for name, way, total in directions),
+        )  # fmt: skip
+        yield _counter(
+            "scalars", "Numbers in uploads and downloads.", DIRECTED,
+            (((name, way), total[f"scalars_{way}"]) for name, way, total in directions),
+        )  # fmt: skip
+        refused = (((told.name, why), n) for told in self._federations for why, n in told.refusals.items())
+        yield _counter("refused", "Frames refused, by reason.", REASONED, refused)
+        states = (((told.name, state), n) for told in self._federations for state, n in told.states(now).items())
+        yield _gauge("sites", "Sites by state: silent, behind, current, or new (never heard of).", STATED, states)
+        versions = (((told.name,), told.version[1]) for told in self._federations)
+        yield _gauge("version", "Number of the newest download.", WHOLE, versions)
+        sizes = (((told.name,), told.journal_bytes) for told in self._federations)
+        yield _gauge("journal_bytes", "Size of the journal.", WHOLE, sizes)
+        yield from self._of_sites(now)
+
+    def _of_sites(self, now: float) -> Iterator[Metric]:
+        def each(value: Callable[[SiteRecord], float | None]) -> Iterator[Value]:
+            for told in self._federations:
+                for site in told.sites:
+                    number = value(site)
+                    if number is not None:
+                        yield (told.name, site.name or str(site.number)), number
+
+        def behind(site: SiteRecord) -> float:
+            return 0.0 if site.behind_since is None else max(0.0, now - site.behind_since)
+
+        yield _counter("uploads", "Uploads accepted.", EACH, each(lambda site: site.uploads))
+        yield _counter("downloads", "Downloads sent.", EACH, each(lambda site: site.downloads))
+        yield _counter("repeated", "Frames that had come before.", EACH, each(lambda site: site.repeated))
+        yield _counter("left_out", "Rounds closed without the site.", EACH, each(lambda site: site.left_out))
+        yield _gauge(
+            "site_last_contact_timestamp_seconds", "When the site was last heard of.", EACH,
+            each(lambda site: site.last_contact),
+        )  # fmt: skip
+        yield _gauge("site_version", "Newest download that the site has.", EACH, each(lambda site: site.has[1]))
+        yield _gauge(
+            "site_versions_behind", "Downloads that it has not confirmed.", EACH, each(lambda site: len(site.pending))
+        )
+        yield _gauge("site_seconds_behind", "For how long it has been behind.", EACH, each(behind))
+        yield _gauge(
+            "site_reported_decisions", "Decisions since the site was opened, if it reports them.", EACH,
+            each(lambda site: None if site.reported is None else site.reported.last.decisions),
+        )  # fmt: skip
+        yield _gauge(
+            "site_reported_reward_sum", "Sum of rewards since the site was opened, if it reports it.", EACH,
+            each(lambda site: None if site.reported is None else site.reported.last.reward_sum),
+        )  # fmt: skip
+
+
+def _counter(name: str, meaning: str, labels: Labels, values: Iterable[Value]) -> Metric:
+    metric = CounterMetricFamily(f"fedbandit_{name}", meaning, labels=labels)
+    for names, value in values:
+        metric.add_metric(names, value)
+    return metric
+
+
+def _gauge(name: str, meaning: str, labels: Labels, values: Iterable[Value]) -> Metric:
+    metric = GaugeMetricFamily(f"fedbandit_{name}", meaning, labels=labels)
+    for names, value in values:
+        metric.add_metric(names, value)
+    return metric

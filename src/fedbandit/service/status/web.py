@@ -1,0 +1,135 @@
+"""The coordinator's HTTP address: the status page, health, and metrics.
+
+    /               the status page; it asks for /status.json every other second and needs nothing from elsewhere
+    /status.json    the telemetry of all federations; ?span= seconds looked back, one of 600, 7200, 86400, 2592000
+    /health         200 if the coordinator works, 503 and the reason if it does not (yet); /health/live: it runs at all
+    /metrics        for Prometheus
+
+Everything can be read by whoever reaches the address, and nothing can be changed: put a proxy in front of it that asks
+for a password if that is not for everyone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST
+
+import fedbandit
+from fedbandit.core.errors import InvalidInput
+from fedbandit.service.status.history import SPANS
+from fedbandit.service.status.metrics import Metrics
+from fedbandit.service.status.telemetry import Telemetry
+
+MOST_SITES = 100  # that the page lists of a federation
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Pages:
+    """Everything that is shown at the address."""
+
+    def __init__(
+        self,
+        federations: Sequence[Telemetry],
+        *,
+        readiness: Callable[[], str] = lambda: "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Take what tells of each federation; `readiness` says why the coordinator does not work, or nothing."""
+        self.federations = federations
+        self._readiness = readiness
+        self._clock = clock
+        self._metrics = Metrics(federations, clock)
+        folder = files("fedbandit.service.status") / "assets"
+        self._assets = {each.name: each.read_bytes() for each in folder.iterdir()}
+
+    def application(self) -> web.Application:
+        """Return what aiohttp serves."""
+        application = web.Application(middlewares=[_with_headers])
+        application.add_routes(
+            [
+                web.get("/", self._page),
+                web.get("/assets/{name}", self._asset),
+                web.get("/status.json", self._status),
+                web.get("/health", self._health),
+                web.get("/health/live", self._live),
+                web.get("/metrics", self._prometheus),
+            ]
+        )
+        return application
+
+    async def _page(self, _: web.Request) -> web.Response:
+        return self._file("status.html")
+
+    async def _asset(self, request: web.Request) -> web.Response:
+        return self._file(request.match_info["name"])
+
+    def _file(self, name: str) -> web.Response:
+        if name not in self._assets:
+            raise web.HTTPNotFound(text=f"there is no {name!r} here")
+        kind = TYPES[name.rpartition(".")[2]]
+        return web.Response(body=self._assets[name], content_type=kind, charset="utf-8")
+
+    async def _status(self, request: web.Request) -> web.Response:
+        wanted = request.query.get("span", str(SPANS[0]))
+        if wanted not in map(str, SPANS):
+            raise web.HTTPBadRequest(text=f"span must be one of {SPANS}, not {wanted!r}")
+        now = self._clock()
+        told = [each.snapshot(now, int(wanted), MOST_SITES) for each in self.federations]
+        return web.json_response(
+            {"now": now, "version": fedbandit.__version__, "problem": self._readiness(), "federations": told}
+        )
+
+    async def _health(self, _: web.Request) -> web.Response:
+        problem = self._readiness()
+        names = [each.name for each in self.federations]
+        body = {"alive": True, "ready": not problem, "problem": problem, "federations": names}
+        return web.json_response(body, status=503 if problem else 200)
+
+    async def _live(self, _: web.Request) -> web.Response:
+        return web.json_response({"alive": True})
+
+    async def _prometheus(self, _: web.Request) -> web.Response:
+        return web.Response(body=self._metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+@asynccontextmanager
+async def serving(pages: Pages, host: str, port: int) -> AsyncIterator[str]:
+    """Serve the pages while the block runs; give their address. Port 0 takes any that is free."""
+    runner = web.AppRunner(pages.application(), access_log=None)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            raise InvalidInput(
+                f"port {port} of {host} cannot be had ({error.strerror}): give another, or end what has it"
+            ) from None
+        taken = runner.addresses[0][1]
+        yield f"http://{f'[{host}]' if ':' in host else host}:{taken}/"
+    finally:
+        await runner.cleanup()
+
+
+@web.middleware
+async def _with_headers(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        response = await handler(request)
+    except web.HTTPException as error:
+        error.headers.update(HEADERS)
+        raise
+    response.headers.update(HEADERS)
+    return response

@@ -1,0 +1,198 @@
+"""The simulator: both sides in one process, every message carried at once and counted.
+
+The nodes are those of a deployment. The engine asks the client side to play until a turn has something to send, then
+carries envelopes to and fro until all is quiet, and books them on that turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.arrays import Ints
+from fedbandit.core.environment import Environment
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.interfaces import Cadence, Federation, WholeRounds
+from fedbandit.core.randomness import ClientStreams
+from fedbandit.core.turns import Duels, Observations, Turns
+from fedbandit.protocol.client import ClientNode
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.ledger import Ledger
+from fedbandit.protocol.server import ServerNode
+from fedbandit.simulation.trace import Trace
+
+Play = Callable[["Wire", Turns, ClientStreams, Trace, int], None]
+BLOCK_BYTES = 1 << 22  # features of a block of turns: small enough for the processor's cache
+
+
+@dataclass
+class Wire:
+    """Carries envelopes between a cohort and its server until none is left, and counts them."""
+
+    clients: ClientNode
+    server: ServerNode
+    ledger: Ledger
+
+    def carry(self, envelopes: Iterable[Envelope]) -> None:
+        """Deliver in the order of sending."""
+        queue = list(envelopes)
+        for envelope in queue:  # the list grows while it is read
+            self.ledger.record(envelope)
+            node = self.server if envelope.is_upload else self.clients
+            queue.extend(node.receive(envelope))
+
+
+def simulate(
+    algorithm: Algorithm,
+    environment: Environment,
+    turns: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Trace, Wire]:
+    """Run an algorithm on an environment; return the trace, and both nodes as they ended.
+
+    `progress` is called with the number of turns done, after each block of turns.
+    """
+    setting = _setting(algorithm, environment, turns, seed)
+    sides = algorithm.build(setting)
+    trace = Trace.empty(turns)
+    nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
+    wire = Wire(*nodes, trace.ledger)
+    streams = ClientStreams(seed)
+    play = _player(sides)
+    done = 0
+    for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
+        check_kind(algorithm, environment, block)
+        if algorithm.acts_in_rounds:
+            check_rounds(block, setting.clients, done)
+        play(wire, block, streams, trace, done)
+        done += len(block)
+        if progress is not None:
+            progress(done)
+    return trace, wire
+
+
+def _player(sides: Federation) -> Play:
+    if sides.together is not None:
+        return partial(_play_together, sides.together)
+    return _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
+
+
+def check_kind(algorithm: Algorithm, environment: Environment, block: Turns) -> None:
+    """Refuse a world that offers or answers in another way than the algorithm understands."""
+    offers = {False: "features of each arm", True: "one context for all arms"}
+    answers = {False: "rewards", True: "duels"}
+    wanted = f"{offers[algorithm.shares_context]} and {answers[algorithm.duels]}"
+    found = f"{offers[block.features.ndim == 2]} and {answers[isinstance(block.outcomes, Duels)]}"
+    if wanted != found:
+        raise InvalidInput(
+            f"{algorithm.id} needs {wanted}, but {environment.id} has {found}: choose another of the two"
+        )
+
+
+def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
+    """Refuse a block that does not divide into rounds in each of which every client has one turn."""
+    rounds = block.client.reshape(-1, clients)
+    wrong = (np.sort(rounds, axis=1) != np.arange(clients)).any(axis=1)
+    if wrong.any():
+        round_ = int(np.argmax(wrong))
+        seen: set[int] = set()
+        for place, client in enumerate(rounds[round_].tolist()):
+            if client in seen:
+                turn = first + round_ * clients + place
+                raise InvalidInput(
+                    f"client[{turn}] is {client}, which already had its turn in round {turn // clients + 1}: "
+                    f"this algorithm acts in rounds of {clients} turns, in which every client appears once"
+                )
+            seen.add(client)
+
+
+def _setting(algorithm: Algorithm, environment: Environment, turns: int, seed: int) -> Setting:
+    if not isinstance(turns, int | np.integer) or turns < 1:
+        raise InvalidInput(f"turns must be a whole number of at least 1, not {turns!r}: give how many turns to run")
+    size = environment.setting()
+    if not algorithm.acts_in_rounds:
+        return Setting(size.clients, size.arms, size.dimension, turns)
+    if turns % size.clients:
+        last = turns - turns % size.clients
+        for start, block in enumerate(environment.turns(last, seed, size.clients)):
+            check_rounds(block, size.clients, start * size.clients)  # the first turn at fault may lie before
+        raise InvalidInput(
+            f"the last round, from turn {last} on, is incomplete: {algorithm.id} acts in rounds of "
+            f"{size.clients} clients, so give a multiple of {size.clients} turns, not {turns}"
+        )
+    return Setting(size.clients, size.arms, size.dimension, turns // size.clients)
+
+
+def _block_length(size: Setting, in_rounds: bool) -> int:
+    length = max(1, min(4096, BLOCK_BYTES // (8 * size.arms * size.dimension)))
+    return max(1, length // size.clients) * size.clients if in_rounds else length
+
+
+def _play_turns(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int) -> None:
+    draws = streams.normals(block.client, wire.clients.side.draws)
+    choices = []
+    turn = 0
+    while turn < len(block):
+        chosen, envelopes = wire.clients.play(block, turn, draws)
+        choices.append(chosen)
+        turn += len(chosen)
+        if envelopes:
+            _exchange(wire, envelopes, trace, offset + turn - 1)
+    _note(trace, block, np.concatenate(choices), offset)
+
+
+def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int) -> None:
+    clients = wire.clients.clients
+    choices = []
+    for start in range(0, len(block), clients):
+        order = start + np.argsort(block.client[start : start + clients], kind="stable")
+        who, features = block.client[order], block.features[order]
+        choice = wire.clients.choose(who, features, streams.normals(who, wire.clients.side.draws))
+        feedback = block.outcomes.feedback(order, choice)
+        envelopes = wire.clients.learn(who, Observations(features, choice, feedback))
+        if envelopes:
+            _exchange(wire, envelopes, trace, offset + start + clients - 1)
+        in_file_order = np.empty_like(choice)
+        in_file_order[order - start] = choice
+        choices.append(in_file_order)
+    _note(trace, block, np.concatenate(choices), offset)
+
+
+def _play_together(
+    together: WholeRounds, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
+) -> None:
+    clients = wire.clients.clients
+    starts = np.arange(0, len(block), clients)
+    order = (starts[:, np.newaxis] + np.argsort(block.client.reshape(-1, clients), axis=1)).ravel()
+    turns = block.take(order)
+    draws = streams.normals(turns.client, wire.clients.side.draws)
+    played = together.play(wire.clients.state, wire.server.state, turns, draws)
+    before = trace.ledger.totals
+    for each in played.exchange:
+        trace.ledger.record(each, len(starts))
+    trace.book(offset + starts + clients - 1, before, len(starts))
+    choices = np.empty_like(played.choices)
+    choices[order] = played.choices
+    _note(trace, block, choices, offset)
+
+
+def _exchange(wire: Wire, envelopes: list[Envelope], trace: Trace, turn: int) -> None:
+    before = trace.ledger.totals
+    wire.carry(envelopes)
+    trace.book(turn, before)
+
+
+def _note(trace: Trace, block: Turns, choices: Ints, offset: int) -> None:
+    now = slice(offset, offset + len(block))
+    if choices.ndim > trace.choice.ndim:
+        trace.choice = np.zeros((len(trace.client), choices.shape[1]), dtype=np.int64)
+    everything = slice(None)
+    trace.client[now] = block.client
+    trace.choice[now] = choices
+    trace.reward[now] = block.outcomes.reward(everything, choices)
+    trace.regret[now] = block.outcomes.regret(everything, choices)

@@ -1,0 +1,30 @@
+"""The log of a deployed federation, replayed in process: the same envelopes in the same order, the same state.
+
+It uses neither the coordinator's checks nor its snapshots, so that it can be held against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fedbandit.durable.journals.journal import Entry
+from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.server import ServerNode
+from fedbandit.wire import decode
+from fedbandit.wire.frame import Frame, Kind
+
+
+def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
+    """Return a fresh server node after all uploads and deadlines of a whole log."""
+    node = ServerNode(charter.build().server, charter.setting.clients)
+    for entry in log:
+        record = ServerRecord.from_bytes(entry.data)
+        if record.what is What.DEADLINE:
+            node.deadline()
+        elif record.what is What.FRAME:
+            frame = Frame.from_bytes(record.data)
+            if frame.kind is Kind.UPLOAD:
+                node.receive(Envelope.of(frame, decode(frame.body)))
+    return node

@@ -1,0 +1,44 @@
+"""What a run leaves behind, turn by turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
+from fedbandit.protocol.ledger import Ledger
+
+
+@dataclass(slots=True)
+class Trace:
+    """Per turn: who acted, what was chosen, what it earned, and what communication it caused."""
+
+    client: Ints
+    choice: Ints  # (turns,), or (turns, 2) for duels
+    reward: Floats
+    regret: Floats
+    messages: Ints
+    scalars: Ints
+    bytes: Ints
+    ledger: Ledger
+    rounds: int = 0  # turns (or ends of rounds) after which anything was exchanged
+
+    @classmethod
+    def empty(cls, turns: int) -> Trace:
+        """Return a trace with room for so many turns."""
+        try:
+            whole = [np.zeros(turns, dtype=np.int64) for _ in range(5)]
+            real = [np.zeros(turns) for _ in range(2)]
+        except (MemoryError, OverflowError, ValueError):
+            raise InvalidInput(f"turns={turns} do not fit into memory: run fewer turns") from None
+        return cls(whole[0], whole[1], real[0], real[1], whole[2], whole[3], whole[4], Ledger())
+
+    def book(self, turn: int | Ints, before: tuple[int, int, int], rounds: int = 1) -> None:
+        """Charge a turn, or each of some that ended so many rounds, with what the ledger grew by since `before`."""
+        ledger = self.ledger
+        self.messages[turn] += (ledger.messages - before[0]) // rounds
+        self.scalars[turn] += (ledger.scalars - before[1]) // rounds
+        self.bytes[turn] += (ledger.bytes - before[2]) // rounds
+        self.rounds += rounds * (ledger.messages > before[0])

@@ -1,0 +1,1 @@
+"""What carries frames between sites and their coordinator."""

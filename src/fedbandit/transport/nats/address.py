@@ -1,0 +1,90 @@
+"""Where a broker is, and who one is there."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.transport.nats.subjects import Subjects
+
+_CERTIFICATE = "-----BEGIN CERTIFICATE-----"
+
+
+def client_library() -> Any:
+    """Return the library that talks to a broker, which only deployments need."""
+    try:
+        return import_module("nats")
+    except ImportError:
+        raise InvalidInput("a broker is reached through the library nats-py: install fedbandit[deploy]") from None
+
+
+@dataclass(frozen=True)
+class Address:
+    """A federation at a broker: `nats://HOST:PORT/FEDERATION`, or `tls://...` with a credential.
+
+    >>> address = Address.parse("nats://127.0.0.1:4222/demo")
+    >>> address.server, address.federation
+    ('nats://127.0.0.1:4222', 'demo')
+    """
+
+    server: str
+    federation: str
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """Take an address apart."""
+        parts = urlsplit(url)
+        name = parts.path.strip("/")
+        check_server(f"{parts.scheme}://{parts.netloc}")
+        if not name:
+            raise InvalidInput(f"{url!r} does not name the federation: write it after the broker, as in {url}/demo")
+        Subjects(name)
+        return cls(f"{parts.scheme}://{parts.netloc}", name)
+
+
+def check_server(url: str) -> str:
+    """Return the URL of a broker, or say what is wrong with it.
+
+    >>> check_server("localhost")
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: 'localhost' is no address of a broker: write nats://HOST:PORT or tls://HOST:PORT
+    """
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in ("nats", "tls") and bool(parts.hostname) and parts.port is not None
+    except ValueError:  # a port that is no number
+        is_one = False
+    if not is_one:
+        raise InvalidInput(f"{url!r} is no address of a broker: write nats://HOST:PORT or tls://HOST:PORT")
+    return url
+
+
+def security(server: str, credentials: str | Path | None) -> ssl.SSLContext | None:
+    """Return what a connection to a server needs: nothing for nats://, the credential for tls://.
+
+    A credential is one file: the private key, its certificate, and the certificate of the authority that signed it.
+    """
+    if server.startswith("nats://"):
+        if credentials is not None:
+            raise InvalidInput(f"credentials are of no use with {server}: write tls:// to be known and encrypted")
+        return None
+    if credentials is None:
+        raise InvalidInput(f"{server} asks for a credential: make one with `fedbandit keys new` and give its path")
+    try:
+        text = Path(credentials).read_text(encoding="ascii")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(credentials)
+        context.load_verify_locations(cadata=_CERTIFICATE + text.rpartition(_CERTIFICATE)[2])
+    except OSError as error:
+        reason = error.strerror if not isinstance(error, ssl.SSLError) else "not a credential"
+        raise InvalidInput(f"no credential can be read from {str(credentials)!r} ({reason}): give its path") from None
+    except ValueError:
+        raise InvalidInput(f"{str(credentials)!r} is not a credential: make one with `fedbandit keys new`") from None
+    return context

@@ -1,0 +1,156 @@
+"""What a coordinator is sent that it must not take in: all refused with a reason, and nothing changes."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedbandit.algorithms.linear.shared.family import Hello
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.server import DurableServer
+from fedbandit.wire.frame import Frame
+from fedbandit.wire.state import encode_state
+from samples.bad_frames import BAD, BODY, GOOD, LIMITS, charter, statistics, upload
+
+
+def coordinator(limits=LIMITS):
+    return DurableServer(charter(), MemoryJournal(), epoch=1, now=0.0, limits=limits)
+
+
+def everything(server):
+    """All that a coordinator remembers, as bytes."""
+    return encode_state([server.node.memory, server.accounts, server.postbox.memory()]), [*server.journal.records()]
+
+
+def test_there_are_at_least_thirty_kinds_of_bad_input():
+    assert len(BAD) >= 30
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_with_a_reason_and_changes_nothing(name):
+    bad, reason = BAD[name]
+    server = coordinator()
+    before = everything(server)
+    verdict = server.receive(bad if isinstance(bad, bytes) else bad.to_bytes(), now=0.0, sender=1)
+    assert verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET)
+    assert reason in verdict.reason
+    assert everything(server) == before
+    server.commit()
+    assert everything(server) == before
+
+
+def test_the_good_one_is_taken_in():
+    assert coordinator().receive(GOOD.to_bytes(), now=0.0, sender=1).outcome is Outcome.ACCEPTED
+
+
+def test_a_site_is_told_why_its_upload_was_refused():
+    server = coordinator()
+    server.receive(upload(statistics(observations=0)).to_bytes(), now=0.0, sender=1)
+    ((site, answer),) = server.commit()
+    assert (site, Frame.from_bytes(answer).verdict) == (1, (True, "sums that are not zero, of no observations"))
+
+
+def test_a_site_learns_nothing_about_uploads_in_its_name_by_others():
+    server = coordinator()
+    server.receive(GOOD.to_bytes(), now=0.0, sender=2)
+    assert server.commit() == []
+
+
+def test_what_is_too_much_now_is_taken_in_later():
+    server = coordinator()
+    server.receive(GOOD.to_bytes(), now=100.0, sender=1)
+    late = upload(statistics(observations=61), sequence=2).to_bytes()
+    assert server.receive(late, now=100.0, sender=1).outcome is Outcome.NOT_YET
+    assert server.receive(late, now=102.0, sender=1).outcome is Outcome.ACCEPTED
+
+
+def test_a_site_may_not_begin_lives_for_ever():
+    server = coordinator()
+    verdicts = [server.receive(replace(GOOD, epoch=each).to_bytes(), 0.0, 1).outcome for each in (7, 8, 9, 10)]
+    assert verdicts == [Outcome.ACCEPTED] * 3 + [Outcome.REFUSED]
+    assert server.receive(replace(GOOD, client=2, epoch=10).to_bytes(), 0.0, 2).outcome is Outcome.ACCEPTED
+
+
+def test_what_an_algorithm_cannot_take_in_is_undone(monkeypatch):
+    """An algorithm that fails halfway leaves a state that is neither here nor there; the journal has the right one."""
+    server = coordinator()
+    server.receive(GOOD.to_bytes(), now=0.0, sender=1)
+    server.commit()
+    before = everything(server)
+    receive = server.side.receive
+
+    def fail_at_three(state, senders, message):
+        outgoing = receive(state, senders, message)
+        if message.observations[0] == 3:
+            raise ZeroDivisionError("halfway")
+        return outgoing
+
+    monkeypatch.setattr(server.side, "receive", fail_at_three)
+    bad = server.receive(upload(statistics(observations=3), sequence=2).to_bytes(), now=0.0, sender=1)
+    assert bad.outcome is Outcome.REFUSED
+    assert "cannot take in this upload: ZeroDivisionError('halfway')" in bad.reason
+    assert everything(server) == before
+
+
+@st.composite
+def damaged(draw):
+    """A frame that was right once: bytes changed, dropped, added or moved."""
+    data = bytearray(draw(st.sampled_from([GOOD.to_bytes(), upload(Hello()).to_bytes()])))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, max(0, len(data) - 1)))
+        action = draw(st.integers(0, 3))
+        if action == 0 and data:
+            data[at] = draw(st.integers(0, 255))
+        elif action == 1:
+            del data[at : at + draw(st.integers(1, 16))]
+        elif action == 2:
+            data[at:at] = draw(st.binary(max_size=16))
+        else:
+            data[at : at + 8] = struct.pack("<d", draw(st.floats()))
+    return bytes(data)
+
+
+ANYTHING = st.one_of(
+    damaged(),
+    st.binary(max_size=200),
+    st.binary(max_size=120).map(lambda tail: GOOD.to_bytes()[:21] + b"FB\x01" + tail),
+    st.tuples(st.integers(0, 255), st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1)).map(
+        lambda header: struct.pack("<BQIQ", *header) + BODY
+    ),
+)
+
+
+class Untouched:
+    """A coordinator that has taken in nothing; a new one whenever it has."""
+
+    def __init__(self):
+        self.server = coordinator()
+        self.before = everything(self.server)
+
+    def check(self, data):
+        """Whatever comes, the coordinator decides, gives a reason if it refuses, and then has changed nothing."""
+        verdict = self.server.receive(data, now=0.0, sender=1)
+        if verdict.outcome is Outcome.ACCEPTED:
+            assert np.isfinite(self.server.node.state.gram).all()
+            self.__init__()
+        else:
+            assert verdict.reason
+            assert everything(self.server) == self.before
+            self.server.postbox.drop()
+
+
+def test_anything_may_come():
+    untouched = Untouched()
+    settings(max_examples=2_000)(given(ANYTHING)(lambda data: untouched.check(data)))()
+
+
+@pytest.mark.slow
+def test_anything_may_come_a_hundred_thousand_times():
+    untouched = Untouched()
+    settings(max_examples=100_000)(given(ANYTHING)(lambda data: untouched.check(data)))()

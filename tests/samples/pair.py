@@ -1,0 +1,74 @@
+"""A coordinator and its sites, joined by hand: frames go where the test carries them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from fedbandit.core.algorithm import Setting
+from fedbandit.durable.client import DurableClient
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.server import DurableServer
+from fedbandit.protocol.charter import Charter
+from fedbandit.wire.frame import Frame, Kind
+
+DIMENSION, ARMS = 3, 2
+FRESH = itertools.count(100)
+NO_LOTS = np.empty((1, 0))
+
+
+def charter(name="async-linucb", sites=2, **parameters):
+    if name == "async-linucb":
+        parameters = {"upload_threshold": 1.0, "download_threshold": 1.0, **parameters}
+    return Charter.named(name, Setting(sites, ARMS, DIMENSION, 100), **parameters)
+
+
+def open_site(of, number=0, journal=None, **more):
+    return DurableClient(of, number, fresh=next(FRESH), journal=journal, **more)
+
+
+def open_server(of, journal=None, **more):
+    return DurableServer(of, MemoryJournal() if journal is None else journal, epoch=1, now=0.0, **more)
+
+
+def offer(seed=0):
+    """Arms that are all alike, so that it is known what a site learns; multiples of 1/16, so that sums are exact."""
+    return np.repeat(np.random.default_rng(seed).integers(-16, 17, (1, 1, DIMENSION)) / 16, ARMS, axis=1)
+
+
+def turn(site, seed=0, reward=0.5):
+    """One decision and its reward."""
+    name, _ = site.choose(offer(seed), NO_LOTS)
+    site.learn(name, reward)
+    return name
+
+
+def to_server(server, frames, sender=None):
+    return [server.receive(frame, 0.0, sender).outcome.value for frame in frames]
+
+
+def to_sites(sites, frames):
+    for number, frame in frames:
+        sites[number].receive(frame)
+
+
+def exchange(server, sites):
+    """Carry everything to and fro until all is quiet."""
+    for _ in range(100):
+        frames = [frame for site in sites for frame in site.commit()]
+        to_server(server, frames)
+        answers = server.commit()
+        to_sites(sites, answers)
+        if not frames and not answers:
+            return
+    raise AssertionError("the exchange does not end")
+
+
+def kinds(frames):
+    return [Frame.from_bytes(frame if isinstance(frame, bytes) else frame[1]).kind.name for frame in frames]
+
+
+def acknowledgements(frames):
+    read = [Frame.from_bytes(frame) for _, frame in frames]
+    return [(each.client, each.epoch, each.sequence) for each in read if each.kind is Kind.ACKNOWLEDGEMENT]

@@ -1,0 +1,254 @@
+"""The coordinator as a process, with sites beside it: what it promises, whatever the algorithm and the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import urllib.request
+
+import nats
+import numpy as np
+import pytest
+
+import fedbandit as fb
+from contract.small_worlds import CLIENTS, NEEDS_JAX, small_setting, small_turns
+from fedbandit.durable.journals.journal import MemoryJournal, open_journal
+from fedbandit.durable.server import DurableServer
+from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.protocol.charter import Charter
+from fedbandit.simulation.replay import replay
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.wire import decode
+from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.state import encode_state
+from samples import bad_frames
+from samples.bad_frames import LIMITS
+from samples.deployed import Coordinator, all_is_sent, open_sites
+from samples.waiting import until
+
+ROUNDS = 8
+FAMILIES = {  # one algorithm of each family
+    "linear": "async-linucb",
+    "dueling": "fldb-gd",
+    "generalised linear": "fedglb-ucb",
+    "lasso": "fedego-lasso",
+    "neural": "fn-ucb-less",
+}
+SMALL = {"fn-ucb-less": {"set": {"width": 4, "train_steps": 2}}}
+LONGER = {"fn-ucb-less": (pytest.mark.slow, NEEDS_JAX)}  # what is compiled first takes seconds, in every process
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    with Broker(BrokerSettings(tmp_path_factory.mktemp("broker"), port=free_port())) as running:
+        yield running
+
+
+@pytest.fixture
+def serve(tmp_path, broker):
+    """Start coordinators that do not outlive the test."""
+    started = []
+
+    def start(federations, **more):
+        started.append(Coordinator(tmp_path, broker.url, federations, **more))
+        return started[-1].start().wait()
+
+    yield start
+    for each in started:
+        each.end()
+
+
+def table_of(name, **more):
+    setting = small_setting(name, ROUNDS)
+    sizes = {"clients": CLIENTS, "arms": setting.arms, "dimension": setting.dimension, "horizon": setting.horizon}
+    return {"algorithm": name, **sizes, "keep_log": True, **more}
+
+
+def charter_of(table):
+    setting = fb.Setting(table["clients"], table["arms"], table["dimension"], table["horizon"])
+    return Charter.named(table["algorithm"], setting, **table.get("set", {}))
+
+
+def connect(sites, broker, name):
+    for site in sites:
+        site.connect(f"{broker.url}/{name}", every=0.3, patience=0.1)
+
+
+def play(sites, name, seed=1):
+    """Let every site have its turns, as fast as they come."""
+    turns = small_turns(name, ROUNDS, seed)
+    for turn in range(len(turns)):
+        now, site = slice(turn, turn + 1), sites[turns.client[turn]]
+        decision = site.choose(turns.features[turn])
+        choice = np.array([decision.arm])
+        site.learn(decision.id, float(turns.outcomes.feedback(now, choice)[0]))
+
+
+def is_at_rest(sites):
+    """Nothing is unsent, and no reward waits for a round to end."""
+    return all_is_sent(sites) and all(not site.node.life.waiting for site in sites)
+
+
+def finish(sites, coordinator):
+    until(lambda: is_at_rest(sites), "the sites")
+    for site in sites:
+        site.close()
+    assert coordinator.stop() == 0, coordinator.log.read_text()
+
+
+def state_in(journal_url, name, charter):
+    """What the journal gives after a restart, and the replay of its whole log in process."""
+    journal = open_journal(journal_url, name, keep_log=True)
+    state = encode_state(DurableServer(charter, journal, epoch=1, now=0.0).node.state)
+    again = encode_state(replay(charter, journal.records()).state)
+    journal.close()
+    return state, again
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, id=family, marks=LONGER.get(name, ())) for family, name in FAMILIES.items()]
+)
+def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(tmp_path, serve, broker, name):
+    table = table_of(name, **SMALL.get(name, {}))
+    coordinator = serve({name: table})
+    sites = open_sites(table)
+    connect(sites, broker, name)
+    play(sites, name)
+    finish(sites, coordinator)
+    state, again = state_in(str(tmp_path / "journals"), name, charter_of(table))
+    assert state == again
+    assert state != encode_state(charter_of(table).build().server.start(CLIENTS)), "nothing has happened"
+
+
+def test_two_federations_on_one_coordinator_do_not_touch_each_other(tmp_path, serve, broker):
+    """Each journal tells the whole truth about its own federation, and holds nothing of the other."""
+    tables = {"one": table_of("sync-linucb"), "other": table_of("fldb-gd")}
+    coordinator = serve(tables)
+    both = {name: open_sites(table) for name, table in tables.items()}
+    for name, sites in both.items():
+        connect(sites, broker, name)
+    for name, table in tables.items():
+        play(both[name], table["algorithm"])
+    finish([site for sites in both.values() for site in sites], coordinator)
+    for name, table in tables.items():
+        charter = charter_of(table)
+        state, again = state_in(str(tmp_path / "journals"), name, charter)
+        assert state == again
+        journal = open_journal(str(tmp_path / "journals"), name, keep_log=True)
+        server = DurableServer(charter, journal, epoch=1, now=0.0)
+        assert sorted(server.accounts.joined) == list(range(CLIENTS))
+        records = [ServerRecord.from_bytes(entry.data) for entry in journal.records()]
+        frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
+        kinds = {decode(frame.body).kind.split(".")[0] for frame in frames if frame.kind is Kind.UPLOAD}
+        assert kinds == {"linear" if name == "one" else "dueling"}
+        journal.close()
+
+
+def test_a_journal_in_postgresql_survives_a_kill(tmp_path, serve, broker, postgres_url):
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    coordinator = serve({"elephant": table}, journal=postgres_url)
+    sites = open_sites(table)
+    connect(sites, broker, "elephant")
+    play(sites, "async-linucb", seed=1)
+    coordinator.kill()
+    play(sites, "async-linucb", seed=2)
+    coordinator.start().wait(times=2)
+    finish(sites, coordinator)
+    state, again = state_in(postgres_url, "elephant", charter_of(table))
+    assert state == again
+
+
+def test_a_round_goes_on_without_a_silent_site_and_says_so(tmp_path, serve, broker):
+    table = table_of("sync-linucb", set={"sync_threshold": 0.01}, deadline=0.5)
+    coordinator = serve({"silent": table})
+    sites = open_sites(table)
+    connect(sites[:-1], broker, "silent")
+    sites[0].learn(sites[0].choose(np.eye(table["arms"], table["dimension"])).id, 1.0)
+    until(lambda: coordinator.said("a round goes on without the sites ["), "the deadline")
+    until(lambda: all(site.version > 1 for site in sites[:-1]), "what there is, after the call")
+    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/status.json", timeout=5) as answer:
+        (told,) = json.load(answer)["federations"]
+    assert told["sites"][2]["left_out"] >= 1
+    connect(sites[-1:], broker, "silent")  # it comes late, with data of its own
+    sites[-1].learn(sites[-1].choose(np.eye(table["arms"], table["dimension"])).id, 1.0)
+    until(lambda: sites[-1].version, "a download for the late one")
+    finish(sites, coordinator)
+    journal = open_journal(str(tmp_path / "journals"), "silent", keep_log=True)
+    state = DurableServer(charter_of(table), journal, epoch=1, now=0.0).node.state
+    assert np.trace(state.gram) == 2.0
+    journal.close()
+
+
+def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, serve, broker):
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    coordinator = serve({"away": table})
+    assert coordinator.stop() == 0
+    sites = open_sites(table)
+    for site in sites:
+        site.connect(f"{broker.url}/away", every=1000.0)  # it says everything once, and nothing again
+    play(sites, "async-linucb")
+    coordinator.start().wait(times=2)
+    until(lambda: all_is_sent(sites), "acknowledgements")
+    until(lambda: all(site.version for site in sites), "downloads")
+    finish(sites, coordinator)
+
+
+def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothing(tmp_path, serve, broker):
+    bounds = {"context": LIMITS.bounds.context, "reward": LIMITS.bounds.reward}
+    names = ("observations_per_second", "observations_ahead", "uploads_ahead", "epochs")
+    setting = bad_frames.charter().setting
+    table = {
+        "algorithm": "async-linucb", "clients": setting.clients, "arms": setting.arms, "dimension": setting.dimension,
+        "horizon": setting.horizon, "set": {"upload_threshold": 1, "download_threshold": 1}, "keep_log": True,
+        "limits": {**bounds, **{name: getattr(LIMITS, name) for name in names}},
+    }  # fmt: skip
+    coordinator, subject = serve({"bad": table}), Subjects("bad").up(1)
+    frames = [each if isinstance(each, bytes) else each.to_bytes() for each, _ in bad_frames.BAD.values()]
+
+    async def send():
+        connection = await nats.connect(broker.url)
+        for frame in [*frames, bad_frames.GOOD.to_bytes()]:
+            await connection.publish(subject, frame)
+        await connection.flush()
+        await connection.close()
+
+    asyncio.run(send())
+    too_large = [frame for frame in frames if len(frame) > 50_000]  # these the broker does not even store
+    assert len(too_large) == 1
+    until(lambda: coordinator.said("refused from site 1: ") == len(frames) - len(too_large), "refusals")
+    assert coordinator.stop() == 0
+    journal = open_journal(str(tmp_path / "journals"), "bad", keep_log=True)
+    after = DurableServer(bad_frames.charter(), journal, epoch=1, now=0.0, limits=LIMITS)
+    good = DurableServer(bad_frames.charter(), MemoryJournal(), epoch=after.node.epoch, now=0.0, limits=LIMITS)
+    good.receive(bad_frames.GOOD.to_bytes(), 0.0, 1)
+    assert encode_state(after.node.memory) == encode_state(good.node.memory)
+    assert after.accounts.observations == good.accounts.observations
+    journal.close()
+
+
+def test_a_broker_that_loses_its_disk_loses_nothing(tmp_path):
+    settings = BrokerSettings(tmp_path / "broker", port=free_port())
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    running = Broker(settings)
+    coordinator = Coordinator(tmp_path, running.url, {"lost": table})
+    try:
+        coordinator.start().wait()
+        sites = open_sites(table)
+        connect(sites, running, "lost")
+        play(sites, "async-linucb", seed=1)
+        running.kill()
+        play(sites, "async-linucb", seed=2)
+        shutil.rmtree(settings.store)
+        running = Broker(settings)
+        play(sites, "async-linucb", seed=3)
+        finish(sites, coordinator)
+    finally:
+        coordinator.end()
+        running.stop()
+    journal = open_journal(str(tmp_path / "journals"), "lost", keep_log=True)
+    counted = DurableServer(charter_of(table), journal, epoch=1, now=0.0).accounts.observations
+    assert counted == dict.fromkeys(range(CLIENTS), 3 * ROUNDS)
+    journal.close()

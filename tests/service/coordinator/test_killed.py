@@ -1,0 +1,164 @@
+"""kill -9 of real processes, whichever and whenever: broker, coordinator, sites. Nothing is lost or counted twice.
+
+Features and rewards are multiples of 1/16, so that every sum is exact and is compared with ==.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedbandit.durable.client import DurableClient
+from fedbandit.durable.journals.sqlite import SqliteJournal
+from fedbandit.durable.server import DurableServer
+from fedbandit.protocol.charter import Charter
+from fedbandit.simulation.replay import replay
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.wire.state import encode_state
+from samples.deployed import Coordinator
+from samples.waiting import until
+from simulation.tagged import tagged_setting, tagged_turns, times_counted
+
+SITES, TURNS, KILLS = 2, 40, 4
+ALGORITHMS = [
+    ("async-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0}),
+    ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
+    ("sync-linucb", {"sync_threshold": 0.5}),
+]
+
+
+class Machines:
+    """All processes of a federation, and what kills them."""
+
+    def __init__(self, folder, seed):
+        name, parameters = ALGORITHMS[seed % len(ALGORITHMS)]
+        setting = tagged_setting(TURNS, SITES)
+        self.charter = Charter.named(name, setting, **parameters)
+        sizes = {"clients": SITES, "arms": setting.arms, "dimension": setting.dimension, "horizon": setting.horizon}
+        self.table = {"algorithm": name, **sizes, "set": parameters}
+        self.folder, self.seed, self.starts = folder, seed, 1
+        self.settings = BrokerSettings(folder / "broker", port=free_port())
+        self.coordinator = Coordinator(folder, self.settings.url, {"tagged": {**self.table, "keep_log": True}})
+        self.sites = []
+
+    def start(self):
+        self.broker = Broker(self.settings)
+        self.coordinator.start()
+        self.sites += [self.start_site(number) for number in range(SITES)]
+
+    def start_site(self, number):
+        told = json.dumps({"table": self.table, "seed": self.seed, "turns": TURNS})
+        command = [sys.executable, "-m", "samples.site_process", str(self.folder), str(number)]
+        return subprocess.Popen([*command, f"{self.settings.url}/tagged", told], cwd=Path(__file__).parents[2])
+
+    def kill(self, victim):
+        """Kill one and start it again."""
+        if victim == "broker":
+            self.broker.kill()
+            self.broker = Broker(self.settings)
+        elif victim == "coordinator":
+            self.coordinator.kill()
+            self.starts += 1
+            self.coordinator.start()
+        else:
+            self.sites[victim].kill()
+            self.sites[victim].wait()
+            (self.folder / f"unsent-{victim}").unlink(missing_ok=True)
+            self.sites[victim] = self.start_site(victim)
+
+    def done(self):
+        """How many turns the applications have behind them."""
+        diaries = [self.folder / f"diary-{number}.jsonl" for number in range(SITES)]
+        return sum(diary.read_text().count('"done"') for diary in diaries if diary.exists())
+
+    def come_to_rest(self):
+        """Wait until all that was learnt is acknowledged and every site has told that it has its latest version."""
+        until(lambda: self.done() == TURNS, "the turns")
+        until(self.is_at_rest, "rest")
+
+    def is_at_rest(self):
+        notes = [self.folder / f"unsent-{number}" for number in range(SITES)]
+        if not all(note.exists() and note.read_text() == "0" for note in notes):
+            return False
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.coordinator.port}/status.json", timeout=5) as answer:
+                (told,) = json.load(answer)["federations"]
+        except OSError:
+            return False
+        return all(each["last_contact"] and each["version"] == each["version_sent"] for each in told["sites"])
+
+    def stop(self):
+        for site in self.sites:
+            site.terminate()
+        codes = [site.wait(timeout=30) for site in self.sites] + [self.coordinator.stop()]
+        self.broker.stop()
+        return codes
+
+    def end(self):
+        self.coordinator.end()
+        self.broker.kill()
+        for process in self.sites:
+            process.kill()
+            process.wait()
+
+
+def check(machines):
+    """Compare what the journals hold with what the applications have written down."""
+    journal = SqliteJournal(machines.folder / "journals" / "tagged.db", keep_log=True)
+    server = DurableServer(machines.charter, journal, epoch=1, now=0.0)
+    stores = [SqliteJournal(machines.folder / f"site-{number}.db") for number in range(SITES)]
+    sites = [DurableClient(machines.charter, number, fresh=1 << 31, journal=each) for number, each in enumerate(stores)]
+    turns = tagged_turns(machines.seed, TURNS, SITES)
+    gram, moment = 0.0, 0.0
+    for number in range(SITES):
+        diary = (machines.folder / f"diary-{number}.jsonl").read_text().splitlines()
+        for entry in {each["turn"]: each for each in map(json.loads, diary)}.values():
+            arm = turns.features[entry["turn"], entry["arm"]]
+            gram = gram + np.outer(arm, arm)
+            moment = moment + turns.outcomes.payoff[entry["turn"], entry["arm"]] * arm
+    rows = [site.life.node.state.rows for site in sites]
+    counted = server.node.state.gram + sum(row.new_gram[0] for row in rows)
+    assert (times_counted(counted) == 1).all()
+    assert (counted == gram).all()
+    assert (server.node.state.moment + sum(row.new_moment[0] for row in rows) == moment).all()
+    for number, site in enumerate(sites):
+        latest = server.postbox.latest.get(number)
+        assert site.life.version == ((latest[-1].epoch, int(latest[-1].sequence)) if latest else (0, 0))
+        assert not site.life.outbox.frames
+        assert not site.life.outbox.refused
+    assert encode_state(replay(machines.charter, journal.records()).state) == encode_state(server.node.state)
+    for each in [journal, *stores]:
+        each.close()
+
+
+def survive(folder, seed):
+    rng = np.random.default_rng([seed, 9])
+    machines = Machines(folder, seed)
+    try:
+        machines.start()
+        for at in sorted(rng.integers(1, TURNS, KILLS).tolist()):
+            until(lambda at=at: machines.done() >= at, f"turn {at}")
+            machines.kill(rng.permutation(np.array(["broker", "coordinator", *range(SITES)], dtype=object))[0])
+        machines.come_to_rest()
+        assert machines.stop() == [0] * (SITES + 1)
+        check(machines)
+    finally:
+        machines.end()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whoever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, seed):
+    survive(tmp_path, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 20))
+def test_nor_in_many_more_runs(tmp_path, seed):
+    survive(tmp_path, seed)

@@ -1,0 +1,206 @@
+"""What a coordinator tells of a federation: from the frames that it carries, for each site, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.service.status.telemetry import MOST_DRAWN, MOST_REASONS, OTHER_REASONS, Telemetry
+from fedbandit.wire import encode, weigh
+from fedbandit.wire.frame import Frame, Kind, with_numbers
+from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
+from samples.messages import FullDownload
+
+MODEL = FullDownload(sparse=np.zeros(4), version=1, matrix=np.eye(3), dense=np.ones(5))
+ACCEPTED, REPEATED = Verdict(Outcome.ACCEPTED), Verdict(Outcome.REPEATED)
+
+
+@pytest.fixture
+def told():
+    return Telemetry("clinics", "async-linucb", clients=3, now=0.0, names=["north", "south"])
+
+
+def upload(client=0, sequence=1):
+    return Frame(Kind.UPLOAD, client, 1, sequence, b"statistics").to_bytes()
+
+
+def download(client=0, sequence=1):
+    return Frame(Kind.DOWNLOAD, client, 1, sequence, encode(MODEL)).to_bytes()
+
+
+def ask(client=0, sequence=1):
+    return with_numbers(Kind.ASK, client, 1, sequence, 1, 0, 0).to_bytes()
+
+
+def site(told, number, now):
+    return next(each for each in told.snapshot(now)["sites"] if each["site"] == number)
+
+
+def test_a_federation_that_nobody_has_joined_has_sites_without_contact(told):
+    now = told.snapshot(10.0)
+    assert [each["state"] for each in now["sites"]] == ["new"] * 3
+    assert [each["name"] for each in now["sites"]] == ["north", "south", ""]
+    assert now["totals"]["messages"] == 0
+
+
+def test_uploads_and_downloads_are_counted_by_site(told):
+    told.received(upload(1), ACCEPTED, 5.0, sender=1, scalars=10)
+    told.received(upload(1), REPEATED, 6.0, sender=1)
+    told.sent(download(1, 4), 7.0)
+    south = site(told, 1, 8.0)
+    assert (south["uploads"], south["repeated"], south["downloads"]) == (1, 1, 1)
+    assert (south["first_contact"], south["last_contact"]) == (5.0, 6.0)
+    assert (south["scalars_up"], south["scalars_down"]) == (10, weigh(MODEL, 1).scalars)
+    assert south["bytes_up"] == 2 * len(upload(1))
+    assert south["bytes_down"] == len(download(1))
+    assert told.totals()["messages"] == 2
+    assert told.snapshot(8.0)["version"] == 4
+    assert site(told, 0, 8.0)["bytes_up"] == 0
+
+
+def test_a_site_is_behind_until_it_says_that_it_has_the_download(told):
+    told.received(ask(0, 0), ACCEPTED, 0.0)
+    for number in (1, 2, 3):
+        told.sent(download(0, number), 10.0 * number)
+    assert (site(told, 0, 40.0)["versions_behind"], site(told, 0, 40.0)["seconds_behind"]) == (3, 30.0)
+    told.received(ask(0, 2), ACCEPTED, 41.0)
+    assert (site(told, 0, 41.0)["versions_behind"], site(told, 0, 41.0)["seconds_behind"]) == (1, 11.0)
+    told.sent(download(0, 3), 42.0)  # sent again: it is the same version
+    assert site(told, 0, 42.0)["versions_behind"] == 1
+    told.received(ask(0, 3), ACCEPTED, 43.0)
+    assert (site(told, 0, 44.0)["versions_behind"], site(told, 0, 44.0)["version"]) == (0, 3)
+
+
+def test_the_state_of_a_site_tells_silent_from_behind_from_current(told):
+    told.received(ask(0, 0), ACCEPTED, 0.0)
+    told.sent(download(0, 1), 1.0)
+    assert site(told, 0, 30.0)["state"] == "current"  # it has not had the time to confirm
+    told.received(upload(0), ACCEPTED, 95.0)
+    assert site(told, 0, 95.0)["state"] == "behind"
+    assert site(told, 0, 200.0)["state"] == "silent"
+
+
+def test_sites_that_need_attention_come_first_and_the_list_can_be_cut(told):
+    told.received(upload(1), ACCEPTED, 0.0)
+    told.received(upload(0), ACCEPTED, 99.0)
+    now = told.snapshot(100.0, most_sites=2)
+    assert [(each["site"], each["state"]) for each in now["sites"]] == [(1, "silent"), (0, "current")]
+    assert now["states"] == {"silent": 1, "behind": 0, "current": 1, "new": 1}
+    assert now["clients"] == 3
+
+
+def test_refusals_are_counted_by_reason_without_the_numbers_in_it(told):
+    for number in range(5):
+        told.received(upload(0), Verdict(Outcome.REFUSED, f"upload {number} has {number / 7:g} scalars"), 1.0, sender=0)
+    assert told.refusals == {"upload # has # scalars": 5}
+    last = {"count": 5, "at": 1.0, "site": 0, "reason": f"upload 4 has {4 / 7:g} scalars"}
+    assert told.snapshot(2.0)["refusals"] == [last]
+
+
+def test_a_stranger_is_counted_but_is_no_contact_of_the_site_that_it_names(told):
+    told.received(upload(2), Verdict(Outcome.REFUSED, "no"), 1.0)
+    told.received(b"", Verdict(Outcome.REFUSED, "frame cut short"), 1.0)
+    told.received(upload(7), Verdict(Outcome.REFUSED, "no"), 1.0, sender=7)
+    assert told.totals()["refused"] == 3
+    assert all(each["last_contact"] is None for each in told.snapshot(2.0)["sites"])
+
+
+def test_reasons_made_up_by_an_attacker_do_not_fill_the_memory(told):
+    for number in range(1000):
+        reason = f"bad {chr(0x4E00 + number)}"
+        told.received(b"x", Verdict(Outcome.REFUSED, reason), 1.0)
+    assert len(told.refusals) == MOST_REASONS + 1
+    assert told.refusals[OTHER_REASONS] == 1000 - MOST_REASONS
+    assert len(told.snapshot(1.0)["refusals"]) == MOST_REASONS + 1
+
+
+def test_rounds_that_a_deadline_closed_say_who_was_left_out(told):
+    told.left_out([1, 2], 50.0)
+    told.left_out([], 60.0)
+    now = told.snapshot(70.0)
+    assert now["rounds_cut"] == [{"at": 50.0, "left_out": [1, 2]}]
+    assert [each["left_out"] for each in now["sites"]] == [0, 1, 1]
+
+
+def report(decisions, rewards, reward_sum, arms, client=0, life=1):
+    return Report(decisions, rewards, reward_sum, arms).to_frame(client, life).to_bytes()
+
+
+def test_reports_are_totals_so_repetition_and_disorder_do_no_harm(told):
+    first, second = report(2, 1, 0.5, {"red": 2}), report(5, 4, 2.0, {"red": 3, "blue": 2})
+    outcomes = [told.report(each, 1.0, sender=0).outcome for each in (first, second, first, second)]
+    assert outcomes == [Outcome.ACCEPTED, Outcome.ACCEPTED, Outcome.REPEATED, Outcome.REPEATED]
+    now = told.snapshot(2.0)
+    assert now["arms"] == {"red": 3, "blue": 2}
+    assert now["sites"][0]["reported"]["reward_sum"] == 2.0
+    assert sum(each["reward_sum"] for each in now["sites"][0]["reported"]["history"]) == 2.0
+    assert now["sites"][1]["reported"] is None
+
+
+def test_a_site_that_was_restarted_counts_from_nothing_and_what_it_reported_before_stays(told):
+    told.report(report(5, 5, 5.0, {"red": 5}), 1.0)
+    told.report(report(1, 1, 1.0, {"red": 1}, life=2), 2.0)
+    assert told.snapshot(3.0)["arms"] == {"red": 6}
+
+
+@pytest.mark.parametrize(
+    ("frame", "sender"),
+    [
+        (report(1, 1, 1.0, {"red": 1}), 1),
+        (report(1, 1, 1.0, {"red": 1}, client=9), None),
+        (report(1, 1, float("inf"), {"red": 1}), 0),
+        (b"", 0),
+        (report(9, 0, 0.0, {"red": 9}), 0),
+    ],
+    ids=["in another's name", "not on the roster", "not finite", "empty", "less than before"],
+)
+def test_a_report_that_is_refused_changes_no_counter(told, frame, sender):
+    told.report(report(5, 3, 1.0, {"red": 5}), 1.0)
+    before = told.snapshot(2.0)["sites"][0]["reported"]
+    verdict = told.report(frame, 2.0, sender=sender)
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.reason
+    assert told.snapshot(2.0)["sites"][0]["reported"] == before
+    assert told.totals()["refused"] == 1
+
+
+def test_arms_beyond_the_first_are_counted_together(told):
+    for client in range(3):
+        arms = {f"{client}-{arm}": 1 for arm in range(MOST_ARMS)}
+        told.report(report(MOST_ARMS, 0, 0.0, arms, client=client), 1.0)
+    assert told.snapshot(2.0)["arms"][OTHERS] == 2 * MOST_ARMS
+
+
+def test_only_the_first_sites_that_report_have_a_history_of_their_own():
+    told = Telemetry("clinics", "async-linucb", clients=100, now=0.0)
+    for client in range(100):
+        told.report(report(1, 1, 0.5, {"red": 1}, client=client), 1.0)
+    now = told.snapshot(2.0)
+    assert sum(bool(each["reported"]["history"]) for each in now["sites"]) == MOST_DRAWN
+    assert now["rewards_over_time"] == [{"at": 0, "decisions": 100.0, "rewards": 100.0, "reward_sum": 50.0}]
+
+
+def test_a_snapshot_is_plain_data(told):
+    told.received(upload(), ACCEPTED, 1.0, scalars=3)
+    told.sent(download(), 1.0)
+    told.report(report(5, 3, 1.0, {"red": 5}), 1.0)
+    assert json.loads(json.dumps(told.snapshot(2.0))) == told.snapshot(2.0)
+
+
+def test_memory_does_not_grow_with_what_happens():
+    told = Telemetry("clinics", "async-linucb", clients=1, now=0.0)
+
+    def live(hours, first):
+        for second in range(first, first + hours * 3600, 600):
+            told.received(upload(0, second + 1), ACCEPTED, float(second), scalars=3)
+            told.sent(download(0, second + 1), float(second))
+
+    live(800, 0)
+    size = len(json.dumps(told.snapshot(800 * 3600.0, 2_592_000)))
+    live(800, 800 * 3600)
+    assert len(json.dumps(told.snapshot(1600 * 3600.0, 2_592_000))) < 1.1 * size
+    assert sys.getsizeof(told.sites[0].pending) < 10_000

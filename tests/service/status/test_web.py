@@ -1,0 +1,141 @@
+"""What the coordinator's HTTP address answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.service.status.telemetry import Telemetry
+from fedbandit.service.status.web import MOST_SITES, Pages, serving
+from samples.told import busy, upload
+
+NOW = 1000.0
+
+
+def get(path, federations, readiness=lambda: ""):
+    """Return status, headers and body of one page."""
+
+    async def ask():
+        pages = Pages(federations, readiness=readiness, clock=lambda: NOW)
+        async with (
+            serving(pages, "127.0.0.1", 0) as address,
+            aiohttp.ClientSession() as session,
+            session.get(address.rstrip("/") + path) as answer,
+        ):
+            return answer.status, answer.headers, await answer.text()
+
+    return asyncio.run(ask())
+
+
+def metrics(federations):
+    """Return the values of all metrics by name and labels."""
+    _, _, text = get("/metrics", federations)
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {(sample.name, *sorted(sample.labels.values())): sample.value for sample in samples}
+
+
+def test_a_coordinator_that_works_is_healthy():
+    status, _, body = get("/health", [busy()])
+    assert status == 200
+    assert json.loads(body) == {"alive": True, "ready": True, "problem": "", "federations": ["clinics"]}
+
+
+def test_one_that_does_not_is_alive_but_not_ready_and_says_why():
+    status, _, body = get("/health", [busy()], readiness=lambda: "the broker is away")
+    assert status == 503
+    assert json.loads(body)["problem"] == "the broker is away"
+    assert get("/health/live", [busy()], readiness=lambda: "the broker is away")[0] == 200
+
+
+def test_metrics_tell_messages_bytes_lag_versions_and_the_journal():
+    told = busy(names=["north"])
+    told.journal_bytes = 4096
+    found = metrics([told])
+    assert found["fedbandit_messages_total", "clinics", "up"] == 180
+    assert found["fedbandit_messages_total", "clinics", "down"] == 180
+    assert found["fedbandit_bytes_total", "clinics", "up"] == told.totals()["bytes_up"]
+    assert found["fedbandit_scalars_total", "clinics", "up"] == 8 * 180
+    assert found["fedbandit_uploads_total", "clinics", "north"] == 60
+    assert found["fedbandit_downloads_total", "1", "clinics"] == 60
+    assert found["fedbandit_site_version", "clinics", "north"] == 60
+    assert found["fedbandit_site_versions_behind", "clinics", "north"] == 0
+    assert found["fedbandit_site_last_contact_timestamp_seconds", "clinics", "north"] == NOW
+    assert found["fedbandit_version", "clinics"] == 60
+    assert found["fedbandit_journal_bytes", "clinics"] == 4096
+    assert found["fedbandit_sites", "clinics", "current"] == 3
+
+
+def test_metrics_of_rewards_are_those_of_sites_that_report():
+    found = metrics([busy()])
+    assert found["fedbandit_site_reported_reward_sum", "1", "clinics"] == 30.0
+    assert ("fedbandit_site_reported_reward_sum", "2", "clinics") not in found
+
+
+def test_metrics_count_refusals_by_reason():
+    told = Telemetry("clinics", "async-linucb", 1, 0.0)
+    for number in range(3):
+        told.received(upload(0), Verdict(Outcome.REFUSED, f"upload {number} is too large"), 1.0, sender=0)
+    assert metrics([told])["fedbandit_refused_total", "clinics", "upload # is too large"] == 3
+
+
+def test_the_metrics_of_two_federations_stand_side_by_side():
+    found = metrics([busy("clinics"), busy("shops", clients=2)])
+    assert found["fedbandit_messages_total", "clinics", "up"] == 180
+    assert found["fedbandit_messages_total", "shops", "up"] == 120
+
+
+def test_the_status_is_that_of_the_telemetry():
+    told = busy()
+    status, _, body = get("/status.json?span=7200", [told])
+    assert status == 200
+    assert json.loads(body)["federations"] == [told.snapshot(NOW, 7200)]
+
+
+def test_a_span_that_is_not_kept_is_refused_in_one_sentence():
+    status, _, body = get("/status.json?span=5", [busy()])
+    assert status == 400
+    assert body == "span must be one of (600, 7200, 86400, 2592000), not '5'"
+
+
+def test_of_many_sites_only_the_first_are_listed():
+    told = Telemetry("clinics", "async-linucb", 1000, 0.0)
+    _, _, body = get("/status.json", [told])
+    assert len(json.loads(body)["federations"][0]["sites"]) == MOST_SITES
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/assets/nothing.js", "/assets/..%2Fweb.py", "/assets/%2Fetc%2Fpasswd"])
+def test_nothing_else_is_served(path):
+    assert get(path, [])[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/status.json", "/assets/status.js", "/nothing"])
+def test_every_answer_forbids_scripts_from_elsewhere(path):
+    _, headers, _ = get(path, [])
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_pages_name_no_other_address():
+    for path in ("/", "/assets/status.js", "/assets/charts.js", "/assets/figures.js", "/assets/words.js"):
+        _, _, text = get(path, [])
+        assert "://" not in text.replace("http://www.w3.org/2000/svg", "").replace("nats://BROKER", "")
+
+
+def test_a_port_that_is_taken_is_said_in_one_sentence():
+    async def begin(port):
+        async with serving(Pages([]), "127.0.0.1", port):
+            raise AssertionError("the port was taken")
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidInput, match=rf"port {port} of 127.0.0.1 cannot be had \(.*\): give another"):
+            asyncio.run(begin(port))
