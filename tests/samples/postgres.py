@@ -7,6 +7,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,9 @@ def _owner() -> str | None:
     return pytest.skip("PostgreSQL does not run as root, and there is no other user")
 
 
-@pytest.fixture(scope="session")
-def postgres_url():
-    """The URL of a server of our own, reached through a socket in its folder."""
+@contextmanager
+def postgres_server():
+    """Start a server of our own; gives its URL, which leads through a socket in its folder."""
     pytest.importorskip("psycopg")
     programs = _programs()
     if programs is None:
@@ -57,3 +58,10 @@ def postgres_url():
     finally:
         run(*control, "--mode", "immediate", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_url():
+    """The URL of a server for all tests of a session."""
+    with postgres_server() as url:
+        yield url

@@ -1,0 +1,160 @@
+"""What earlier versions have written opens for ever, and goes on to the same sums."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import fedbandit as fb
+from fedbandit.nodes.journal import MemoryJournal, open_journal
+from golden import story
+
+HERE = Path(__file__).parent
+VERSIONS = sorted(folder.name for folder in HERE.glob("[0-9]*"))
+NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install 'fedbandit[neural]'")
+NAMES = [pytest.param(name, marks=NEEDS_JAX) if name.startswith("fn-") else name for name in story.FEDERATIONS]
+EXACT = {"async-linucb", "sync-linucb", "fedego-lasso"}  # whose sums no machine has to round
+SUMS = {"gram", "moment", "new_gram", "new_moment"}
+WINDING = {"search"}  # the path of a minimiser, which the rounding of another machine may lead elsewhere
+
+
+class Golden:
+    """The files of one federation, in a folder where they may be changed."""
+
+    def __init__(self, version, name, folder):
+        self.name, self.folder = name, folder
+        self.known = json.loads((HERE / version / f"{name}.json").read_text())
+        with ZipFile(HERE / version / f"{name}.zip") as archive:
+            archive.extractall(folder)
+
+    def server(self, journal=None):
+        return story.open_server(self.name, journal or open_journal(str(self.folder), "coordinator"))
+
+    def sites(self):
+        return [story.open_site(self.name, number, self.folder / f"site-{number}.db") for number in range(story.SITES)]
+
+    def require(self, now, known):
+        """Compare what is known now with what was: whole numbers and sums are the same, all else up to rounding."""
+        sums = SUMS if self.name in EXACT else set()
+        assert list(differences(now, known, sums)) == []
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request):
+    return request.param
+
+
+@pytest.fixture(params=NAMES)
+def golden(request, version, tmp_path):
+    return Golden(version, request.param, tmp_path)
+
+
+def differences(now, known, sums, place=""):
+    """Tell where what is known now is not what was known; fields that a later version has added are left alone."""
+    if isinstance(known, dict):
+        for name in known.keys() - WINDING:
+            if name in now:
+                yield from differences(now[name], known[name], sums, f"{place}.{name}")
+            else:
+                yield f"{place}.{name} is gone"
+    elif isinstance(known, list) and isinstance(now, list) and len(now) == len(known):
+        for one, other in zip(now, known, strict=True):
+            yield from differences(one, other, sums, place)
+    elif isinstance(known, float) and ".state." in f"{place}." and sums.isdisjoint(place.split(".")):
+        if not math.isclose(now, known, rel_tol=1e-6, abs_tol=1e-6):
+            yield f"{place} is {now}, and was {known}"
+    elif now != known:
+        yield f"{place} is {now}, and was {known}"
+
+
+def test_the_journal_of_a_coordinator_opens_as_it_was(golden):
+    server = golden.server()
+    golden.require(story.known_of_server(server), golden.known["coordinator"])
+    server.journal.close()
+
+
+def test_a_snapshot_is_read_bit_for_bit(golden):
+    journal, alone = open_journal(str(golden.folder), "coordinator"), MemoryJournal()
+    snapshot = journal.snapshot()
+    for _ in range(snapshot.position):
+        alone.append(b"")
+    alone.save(snapshot.data)
+    assert story.known_of_server(golden.server(alone)) == golden.known["at snapshot"]
+    journal.close()
+
+
+def test_the_stores_of_sites_open_as_they_were(golden):
+    sites = golden.sites()
+    for site, known in zip(sites, golden.known["sites"], strict=True):
+        golden.require(story.known_of_site(golden.name, site), known)
+        site.close()
+
+
+def test_a_federation_goes_on_from_its_files_to_the_same_sums(golden):
+    server, sites = golden.server(), golden.sites()
+    story.go_on(golden.name, server, sites)
+    golden.require(story.known_of_server(server), golden.known["later"]["coordinator"])
+    for site, known in zip(sites, golden.known["later"]["sites"], strict=True):
+        golden.require(story.known_of_site(golden.name, site), known)
+    for end in (server.journal, *sites):
+        end.close()
+
+
+def test_what_goes_on_from_old_files_can_be_opened_again(golden):
+    server, sites = golden.server(), golden.sites()
+    story.go_on(golden.name, server, sites)
+    server.save()
+    sites[0].node.save()
+    for end in (server.journal, *sites):
+        end.close()
+    server, sites = golden.server(), golden.sites()
+    golden.require(story.known_of_server(server), golden.known["later"]["coordinator"])
+    for site, known in zip(sites, golden.known["later"]["sites"], strict=True):
+        golden.require(story.known_of_site(golden.name, site), known)
+        site.close()
+    server.journal.close()
+
+
+def test_a_policy_chooses_as_it_did(golden):
+    policy = fb.Policy.load(golden.folder / "site-0.policy")
+    assert story.choices(golden.name, policy) == golden.known["policy"]
+
+
+@pytest.fixture(scope="module")
+def restored_database(postgres_url):
+    """A function that gives the URL of a database with the journals of a version, restored from its dump."""
+    psycopg = import_module("psycopg")
+    restored = {}
+
+    def restore(version):
+        if version not in restored:
+            database = f"golden_{version.replace('.', '_')}"
+            with psycopg.connect(postgres_url, autocommit=True) as base:
+                base.execute(f"CREATE DATABASE {database}")
+            restored[version] = postgres_url.replace("/postgres?", f"/{database}?")
+            with ZipFile(HERE / version / "postgresql.zip") as archive:
+                dump = archive.read("coordinators.sql").decode()
+            own = [line for line in dump.splitlines() if not line.startswith(("SET ", "\\", "--", "SELECT pg_catalog"))]
+            with psycopg.connect(restored[version], autocommit=True) as base:
+                base.execute("\n".join(own))
+        return restored[version]
+
+    return restore
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_journals_in_a_database_that_was_dumped_and_restored_go_on(version, name, tmp_path, restored_database):
+    golden = Golden(version, name, tmp_path)
+    server = golden.server(open_journal(restored_database(version), name))
+    golden.require(story.known_of_server(server), golden.known["coordinator"])
+    sites = golden.sites()
+    story.go_on(name, server, sites)
+    golden.require(story.known_of_server(server), golden.known["later"]["coordinator"])
+    for end in (server.journal, *sites):
+        end.close()
