@@ -13,8 +13,8 @@ import numpy as np
 
 import fedbandit as fb
 from fedbandit.core.algorithm import Setting
-from fedbandit.nodes.charter import Charter
-from fedbandit.nodes.durable_server import DurableServer
+from fedbandit.durable.server import DurableServer
+from fedbandit.protocol.charter import Charter
 
 SITES, ARMS, DIMENSION, HORIZON = 3, 2, 3, 60
 LINEAR = {"upload_threshold": 1.0, "download_threshold": 1.0}

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 import fedbandit as fb
-from fedbandit.nodes.journal import MemoryJournal, open_journal
+from fedbandit.durable.journals.journal import MemoryJournal, open_journal
 from golden import story
 
 HERE = Path(__file__).parent

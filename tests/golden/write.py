@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent)]
 
 from fedbandit.core.version import VERSION  # noqa: E402
-from fedbandit.nodes.journal import open_journal  # noqa: E402
+from fedbandit.durable.journals.journal import open_journal  # noqa: E402
 from fedbandit.wire.frame import Frame, Kind, refusal  # noqa: E402
 from golden import story  # noqa: E402
 from samples.postgres import postgres_server  # noqa: E402
