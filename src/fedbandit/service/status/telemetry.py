@@ -14,7 +14,6 @@ All counts are since the object was made, that is since the coordinator was star
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.history import SPANS, WIDTHS, History
+from fedbandit.service.status.reasons import LONGEST, kind_of
 from fedbandit.service.status.site_record import STATES, Reported, SiteRecord, Version
 from fedbandit.wire import decode, weigh
 from fedbandit.wire.frame import HEADER, Frame, Kind
@@ -35,7 +35,6 @@ OTHER_REASONS = "other reasons"
 COUNTED = (
     "uploads", "downloads", "repeated", "refused", "left_out", "scalars_up", "scalars_down", "bytes_up", "bytes_down",
 )  # fmt: skip
-_NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?|\binf\b|\bnan\b")
 
 
 class Telemetry:
@@ -192,11 +191,11 @@ class Telemetry:
 
     def _refused(self, site: SiteRecord, reason: str, now: float) -> None:
         site.refused += 1
-        kind = _NUMBER.sub("#", reason)
+        kind = kind_of(reason)
         if kind not in self.refusals and len(self.refusals) >= MOST_REASONS:
             kind = OTHER_REASONS
         self.refusals[kind] += 1
-        self._last_refusals[kind] = {"at": now, "site": site.number, "reason": reason}
+        self._last_refusals[kind] = {"at": now, "site": site.number, "reason": reason[:LONGEST]}
 
     def _take_in(self, frame: Frame, report: Report, now: float) -> Verdict:
         """Add what a report tells beyond the one before it; a new life of the site counts from nothing again."""
