@@ -11,6 +11,7 @@ for a password if that is not for everyone.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -26,6 +27,8 @@ from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry
 
 MOST_SITES = 100  # that the page lists of a federation
+MOST_CONNECTIONS = 256  # at a time: a process has 1,024 files by default, and the journals and the broker need some
+LONGEST_CONNECTION = 20.0  # seconds for a request and its answer
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -107,21 +110,50 @@ class Pages:
 
 
 @asynccontextmanager
-async def serving(pages: Pages, host: str, port: int) -> AsyncIterator[str]:
-    """Serve the pages while the block runs; give their address. Port 0 takes any that is free."""
+async def serving(
+    pages: Pages, host: str, port: int, *, most: int = MOST_CONNECTIONS, seconds: float = LONGEST_CONNECTION
+) -> AsyncIterator[str]:
+    """Serve the pages while the block runs; give their address. Port 0 takes any that is free.
+
+    A connection carries one request and lives for so many `seconds`; one beyond the `most` ends the oldest. So however
+    many clients hang on without asking, or without reading the answer, whoever comes next is served.
+    """
     runner = web.AppRunner(pages.application(), access_log=None)
     await runner.setup()
+    server = runner.server
+    assert server is not None  # there is one after the setup
+    loop = asyncio.get_running_loop()
+
+    def accept() -> web.RequestHandler:
+        now_open = server.connections  # the oldest first
+        for each in now_open[: max(0, len(now_open) + 1 - most)]:
+            _end(each)
+        connection = server()
+        loop.call_later(seconds, _end, connection)
+        return connection
+
+    listener = None
     try:
         try:
-            await web.TCPSite(runner, host, port).start()
+            listener = await loop.create_server(accept, host, port)
         except OSError as error:
             raise InvalidInput(
                 f"port {port} of {host} cannot be had ({error.strerror}): give another, or end what has it"
             ) from None
-        taken = runner.addresses[0][1]
+        taken = listener.sockets[0].getsockname()[1]
         yield f"http://{f'[{host}]' if ':' in host else host}:{taken}/"
     finally:
+        if listener is not None:
+            listener.close()
+        for each in server.connections:
+            _end(each)
         await runner.cleanup()
+
+
+def _end(connection: web.RequestHandler) -> None:
+    """Close a connection without waiting for a client that does not read; one that is closed stays so."""
+    if connection.transport is not None:
+        connection.transport.abort()
 
 
 @web.middleware
@@ -130,6 +162,8 @@ async def _with_headers(request: web.Request, handler: Handler) -> web.StreamRes
         response = await handler(request)
     except web.HTTPException as error:
         error.headers.update(HEADERS)
+        error.force_close()
         raise
     response.headers.update(HEADERS)
+    response.force_close()
     return response
