@@ -215,6 +215,13 @@ def test_a_file_that_is_no_npz_is_refused(fedbandit, tmp_path, content):
     refused(fedbandit("run", "async-linucb", "--recorded", "turns.npz"), "turns.npz is not a readable .npz")
 
 
+def test_a_recorded_file_of_another_kind_is_called_by_its_name(fedbandit, tmp_path):
+    (tmp_path / "log.parquet").write_bytes(b"PAR1 and so on")
+    said = fedbandit("run", "async-linucb", "--recorded", "log.parquet")
+    refused(said, "log.parquet is not a readable .npz of plain arrays (it is a Parquet file)")
+    assert "pickle" not in said.err
+
+
 def test_results_where_a_file_stands_are_refused(fedbandit, tmp_path):
     (tmp_path / "results").write_text("in the way")
     refused(

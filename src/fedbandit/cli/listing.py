@@ -67,7 +67,7 @@ def _describe_experiment(experiment: Experiment) -> None:
     length = f"{experiment.rounds} rounds" if experiment.rounds else f"{experiment.turns or 'all'} turns"
     runs = sum(len(series.points) for series in experiment.series) * experiment.seeds
     out.print(f"environment: {experiment.environment} ({world})")
-    out.print(f"length: {length}, {experiment.seeds} seeds, {runs} runs")
+    out.print(f"length: {length}, {_some(experiment.seeds, 'seed')}, {_some(runs, 'run')}")
     for series in experiment.series:
         points = "; ".join(point.label for point in series.points if point.label)
         out.print(f"series: {escape(series.label)} ({series.algorithm}) {escape(points)}")
@@ -75,3 +75,7 @@ def _describe_experiment(experiment: Experiment) -> None:
         out.print(f"claim: {escape(claim.sentence)}")
     if experiment.notes:
         out.print(f"\n{escape(experiment.notes)}")
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

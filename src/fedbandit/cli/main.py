@@ -22,7 +22,6 @@ from fedbandit.core.errors import FedbanditError
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Federated contextual bandits: many sites decide locally, learn together, and keep their data.",

@@ -21,6 +21,8 @@ from fedbandit.results.report import known_columns, measured, read_table
 from fedbandit.results.reproduce import Reproduced
 from fedbandit.results.reproduce import reproduce as reproduce_experiment
 
+SENT = ("messages", "scalars", "bytes")
+
 
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="An experiment of `fedbandit list`, or a TOML file of your own.")],
@@ -59,13 +61,13 @@ def _show_file(path: Path) -> None:
 def _columns(table: Numbers) -> list[str]:
     known = known_columns(table)
     if "normalised" in known:
-        return ["normalised", "reward", "messages", "scalars"]
-    outcomes = ["regret", "later_regret"] if "regret" in known else ["reward"]
-    return [*outcomes, "messages", "scalars"]
+        return ["normalised", "reward", *SENT]
+    outcomes = [name for name in ("regret", "later_regret", "reward") if name in known]
+    return [*outcomes, *SENT]
 
 
 def _cell(name: str, value: Measured) -> str:
-    return _short(value.mean) if name in {"messages", "scalars"} else measured(value)
+    return _short(value.mean) if name in SENT else measured(value)
 
 
 def _short(value: float) -> str:

@@ -19,7 +19,7 @@ from fedbandit.simulation.result import Result
 from fedbandit.simulation.run import algorithm_named, environment_named
 from fedbandit.simulation.run import run as run_one
 
-SHORT = ("regret", "reward", "messages", "scalars", "seconds")  # what fits beside each other
+SHORT = ("regret", "reward", "messages", "scalars", "bytes", "seconds")  # what fits beside each other
 MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloads", "rounds", "seconds")
 
 

@@ -29,13 +29,25 @@ class ProtocolError(FedbanditError):
     """A peer sent something that breaks the protocol; the message was refused and no state changed."""
 
 
+MOST_NAMED = 20  # names that one sentence can list
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
-    """Return the error for a name that is not known, with the nearest known name as the remedy.
+    """Return the error for a name that is not known, with the nearest known name, or some, as the remedy.
 
     >>> str(unknown("algorithm", "async-linucv", ["async-linucb", "sync-linucb"]))
     "unknown algorithm 'async-linucv': did you mean 'async-linucb'?"
+    >>> str(unknown("algorithm", "async", ["async-linucb", "sync-linucb"]))
+    "unknown algorithm 'async': did you mean 'async-linucb'?"
+    >>> str(unknown("number", "one", map(str, range(99))))
+    "unknown number 'one': there are 99; `fedbandit list` shows the algorithms, environments and experiments"
     """
     known = sorted(known)
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    remedy = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(known)
+    near = get_close_matches(name, known, n=1, cutoff=0.6) or [each for each in known if name and name in each]
+    if near:
+        remedy = f"did you mean {near[0]!r}?"
+    elif len(known) <= MOST_NAMED:
+        remedy = "known: " + ", ".join(known)
+    else:
+        remedy = f"there are {len(known)}; `fedbandit list` shows the algorithms, environments and experiments"
     return InvalidInput(f"unknown {kind} {name!r}: {remedy}")

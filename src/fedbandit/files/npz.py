@@ -9,6 +9,10 @@ import numpy as np
 
 from fedbandit.core.errors import InvalidInput
 
+_ZIP = b"PK\x03\x04"  # how an .npz begins
+_ARRAY = b"\x93NUM"  # how a .npy begins
+_OTHERS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"SQLi": "an SQLite file", b"\x89HDF": "an HDF5 file"}
+
 
 def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """Return the arrays of an .npz file by name.
@@ -21,6 +25,8 @@ def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """
     try:
         with Path(path).open("rb") as file:
+            _require_kind(file.read(len(_ZIP)))
+            file.seek(0)
             found = np.load(file, allow_pickle=False)
             arrays = None if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
     except Exception as error:  # noqa: BLE001 - of a damaged file zipfile, zlib and numpy raise nearly anything
@@ -34,3 +40,13 @@ def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
         if not isinstance(array, np.ndarray):
             raise InvalidInput(f"{path} has {name!r} in it, which is no array: write the file with numpy.savez")
     return arrays
+
+
+def _require_kind(begin: bytes) -> None:
+    """Refuse a file that is plainly of another kind, by name where its first bytes tell."""
+    if begin in (_ZIP, _ARRAY):
+        return
+    known = [name for mark, name in _OTHERS.items() if begin.startswith(mark)]
+    is_text = all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in begin)
+    kind = known[0] if known else "text" if is_text else "something else"
+    raise ValueError(f"it is {kind if begin else 'empty'}")

@@ -16,9 +16,8 @@ from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Against, Figure, Groups, OverTime, TradeOff
 from fedbandit.experiments.table import Row, Table
 from fedbandit.results.record import Record
-from fedbandit.simulation.drawing import AXES, COLOURS, STYLE, write
+from fedbandit.simulation.drawing import AXES, COLOURS, CROWD, STYLE, line_style, write
 
-CROWD = 6  # more curves than this have their legend beside the figure
 MARKERS = "osD^vPX*<>"
 
 
@@ -64,7 +63,7 @@ def _against(axes: Any, figure: TradeOff | Against, table: Table) -> None:
     for label in _shown(figure, everything):
         place = everything.index(label)
         rows = sorted(table.of(label), key=lambda row: row.mean(figure.x))
-        style = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        style = {**line_style(place), "marker": MARKERS[(place + place // len(COLOURS)) % len(MARKERS)]}
         if isinstance(figure, TradeOff):
             silent = [row for row in rows if row.mean(figure.x) == 0]
             rows = [row for row in rows if row.mean(figure.x) > 0]
@@ -127,10 +126,10 @@ def _over_time(axes: Any, figure: OverTime, experiment: Experiment, records: Map
         first = len(turns) // 50 if figure.rate else 0  # a rate of a few turns is noise, and would set the axis
         turns, curves = turns[first:], curves[:, first:]
         mean, spread = curves.mean(axis=0), figure.band * _spread(curves, figure.spread)
-        colour = COLOURS[place % len(COLOURS)]
+        style = line_style(place)
         label = series_label if is_one_label else f"{series_label} {point_label}".strip()
-        axes.plot(turns, mean, color=colour, label=label)
-        axes.fill_between(turns, mean - spread, mean + spread, color=colour, alpha=0.18, lw=0)
+        axes.plot(turns, mean, label=label, **style)
+        axes.fill_between(turns, mean - spread, mean + spread, color=style["color"], alpha=0.18, lw=0)
     axes.set_xlabel("rounds" if figure.by_round else "turns")
 
 

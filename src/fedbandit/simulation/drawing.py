@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Canvas
 from fedbandit.simulation.result import Result
 
 COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
+CROWD = 6  # more curves than this have their legend beside the figure
 AXES = {
     "messages": "messages",
     "scalars": "scalars sent",
@@ -37,23 +38,39 @@ STYLE: dict[Any, Any] = {
 }
 
 
+DASHES = ("-", "--", ":", "-.")
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Return colour and dashes of the n-th line of a figure: forty lines can be told apart.
+
+    >>> line_style(0)["ls"], line_style(10)["ls"], line_style(10)["color"] == line_style(0)["color"]
+    ('-', '--', True)
+    """
+    return {"color": COLOURS[place % len(COLOURS)], "ls": DASHES[place // len(COLOURS) % len(DASHES)]}
+
+
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
     """Draw regret (reward, where regret is not known) and messages of runs over their turns."""
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(9.5, 3.8), layout="constrained")
         left, right = canvas.subplots(1, 2)
         name = "reward" if np.isnan(results[0].regret[-1]) else "regret"
-        for colour, result in zip(COLOURS * len(results), results, strict=False):
+        for place, result in enumerate(results):
             at = np.unique(np.linspace(0, result.turns - 1, min(result.turns, 1000)).astype(np.int64))
             repeated = sum(other.algorithm == result.algorithm for other in results) > 1
             label = result.algorithm + (f", seed {result.seed}" if repeated else "")
-            left.plot(at + 1, getattr(result, name)[at], color=colour, label=label)
-            right.plot(at + 1, result.messages[at], color=colour, label=label)
+            left.plot(at + 1, getattr(result, name)[at], label=label, **line_style(place))
+            right.plot(at + 1, result.messages[at], label=label, **line_style(place))
         left.set_ylabel(AXES[name])
         right.set_ylabel("messages")
         for axes in (left, right):
             axes.set_xlabel("turns")
-            axes.legend(fontsize=8)
+        if len(results) > CROWD:
+            right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside, where it hides nothing
+        else:
+            left.legend(fontsize=8)
+            right.legend(fontsize=8)
         if path is not None:
             canvas.savefig(path, dpi=150)
         return canvas
