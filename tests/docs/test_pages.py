@@ -35,6 +35,7 @@ WIDTH = 120  # columns of the terminal that the pages show
 FENCE = re.compile(r'^```(\w+)?(?:.*title="([^"]+)")?')
 NOT_RUN = "<!-- not run"  # on the line before a fence: a block that needs data or hours; say which
 SHELL = {"cat", "head", "ls"}  # what a page may call beside fedbandit
+LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]+)")
 NUMBER = re.compile(r"[-+]?\d[\d,.]*(e[-+]?\d+)?")
 
 
@@ -200,6 +201,14 @@ def test_every_option_of_every_command_is_on_the_page_of_the_command_line() -> N
 def test_every_algorithm_and_environment_is_on_some_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [name for name in [*algorithms, *environments] if f"`{name}`" not in text] == []
+
+
+def test_every_page_is_in_the_menu_and_every_link_leads_somewhere() -> None:
+    menu = (PAGES[0].parents[1] / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert f" {page.name}\n" in menu, f"{page.name} is not in mkdocs.yml"
+        for target in LINK.findall(page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
 
 
 def refresh(page: Path) -> None:

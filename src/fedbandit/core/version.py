@@ -1,3 +1,3 @@
 """The version of this package, for whoever writes it into a file."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0.dev0"
