@@ -1,0 +1,167 @@
+"""Do the tests notice a programmer's mistakes? Make some in a copy of the project, one at a time, and ask them.
+
+    cd tests && python -m mutation.run --sample 200 --seed 1 --jobs 2 --output /tmp/mutants.jsonl
+
+A mistake is noticed if a test fails, or hangs. What is not noticed is listed; mutation/equivalent.json says of which of
+these no test can notice anything, and why. A run that is stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Queue
+
+from mutation.operators import Finder, Mistake
+from mutation.targets import ROOT, TARGETS, Target, stages
+
+PATIENCE = 240  # seconds for one group of tests: what takes longer hangs
+EQUIVALENT = Path(__file__).parent / "equivalent.json"
+COPIED = ("src", "tests", "docs", "benchmarks", "pyproject.toml", "conftest.py", "README.md", "mkdocs.yml")
+
+
+def sample(size: int, seed: int) -> list[tuple[Target, Mistake]]:
+    """Draw mistakes, each target by its share."""
+    chosen = []
+    total = sum(target.share for target in TARGETS)
+    for target in TARGETS:
+        rng = random.Random(f"{seed} {target.name}")
+        found = [each for path in target.files() for each in _mistakes(path)]
+        chosen += [(target, each) for each in rng.sample(found, min(len(found), round(size * target.share / total)))]
+    return chosen
+
+
+def _mistakes(path: Path) -> list[Mistake]:
+    return Finder(str(path.relative_to(ROOT)), path.read_bytes()).find()
+
+
+class Copy:
+    """A copy of the project in which one mistake at a time is made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("*.pyc"))
+            elif source.exists():
+                shutil.copy2(source, folder / name)
+
+    def judge(self, target: Target, mistake: Mistake) -> str:
+        """Return who noticed a mistake, or nothing."""
+        path = self.folder / mistake.path
+        right, times = path.read_bytes(), path.stat()
+        path.write_bytes(mistake.applied(right))
+        self._forget_compiled(path)
+        try:
+            for tests in stages(target, ROOT / mistake.path):
+                noticed = self._ask(tests)
+                if noticed:
+                    return noticed
+            return ""
+        finally:
+            path.write_bytes(right)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            self._forget_compiled(path)
+
+    def _forget_compiled(self, path: Path) -> None:
+        for each in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+            each.unlink()
+
+    def _ask(self, tests: list[str]) -> str:
+        if not tests:
+            return ""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "COLUMNS": "200"}
+        process = subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            said, _ = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.communicate()
+            return "it hangs"
+        failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        if process.returncode in (0, 5):
+            return ""
+        return failed[0][:200] if failed else f"exit code {process.returncode}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", default="", help="the names of targets, with commas between")
+    parser.add_argument("--output", type=Path, default=Path("mutants.jsonl"))
+    given = parser.parse_args()
+    done = _read(given.output)
+    wanted = [
+        each for each in sample(given.sample, given.seed) if not given.only or each[0].name in given.only.split(",")
+    ]
+    waiting = [each for each in wanted if each[1].name not in done]
+    with tempfile.TemporaryDirectory() as place:
+        copies: Queue[Copy] = Queue()
+        for number in range(given.jobs):
+            copies.put(Copy(Path(place) / str(number)))
+
+        def judge(one: tuple[Target, Mistake]) -> None:
+            copy = copies.get()
+            try:
+                noticed = copy.judge(*one)
+            finally:
+                copies.put(copy)
+            row = {"target": one[0].name, "mistake": one[1].name, "noticed": noticed}
+            with given.output.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            print("." if noticed else f"\nnot noticed: {one[1].name}", end="", flush=True)
+
+        with ThreadPoolExecutor(given.jobs) as pool:
+            list(pool.map(judge, waiting))
+    _show([row for row in _read(given.output).values() if row["mistake"] in {each.name for _, each in wanted}])
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    if not path.exists():
+        return {}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {row["mistake"]: row for row in rows}
+
+
+def _show(rows: list[dict[str, str]]) -> None:
+    equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    counted: Counter[tuple[str, str]] = Counter()
+    print("\n\n| part | made | noticed | no test can notice | missed |\n| --- | ---: | ---: | ---: | ---: |")
+    for row in rows:
+        kind = "noticed" if row["noticed"] else "equivalent" if _reason(row, equivalent) else "missed"
+        counted[row["target"], kind] += 1
+    for name in [*dict.fromkeys(row["target"] for row in rows)]:
+        kinds = [counted[name, kind] for kind in ("noticed", "equivalent", "missed")]
+        print(f"| {name} | {sum(kinds)} | {' | '.join(map(str, kinds))} |")
+    real = [row for row in rows if row["noticed"] or not _reason(row, equivalent)]
+    noticed = sum(bool(row["noticed"]) for row in real)
+    print(f"\n{noticed} of {len(real)} that can be noticed were: {noticed / max(1, len(real)):.1%}")
+    for row in rows:
+        if not row["noticed"]:
+            print(f"- {row['mistake']}: {_reason(row, equivalent) or 'MISSED'}")
+
+
+def _reason(row: dict[str, str], equivalent: dict[str, str]) -> str:
+    """Return why no test can notice a mistake; lines move, so it is known by its file and words."""
+    path, _, _, words = row["mistake"].split(":", 3)
+    return equivalent.get(f"{path}:{words}", "")
+
+
+if __name__ == "__main__":
+    main()

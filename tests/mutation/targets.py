@@ -1,0 +1,77 @@
+"""What is mutated, how often, and which tests are asked about it: the nearest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "fedbandit"
+NODES = (
+    "tests/protocol", "tests/wire", "tests/durable", "tests/simulation", "tests/golden", "tests/site",
+    "tests/contract/test_deployment.py", "tests/contract/test_every_message.py", "tests/contract/test_states.py",
+    "tests/transport", "tests/service", "tests/cli",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Target:
+    """A part of the source, with how many mistakes of a sample of 200 are made in it."""
+
+    name: str
+    patterns: tuple[str, ...]
+    share: int
+    tests: tuple[str, ...]  # asked last, in this order; {family} stands for the folder below
+
+    def files(self) -> Iterator[Path]:
+        for pattern in self.patterns:
+            yield from sorted(each for each in SOURCE.glob(pattern) if each.name != "__init__.py")
+
+
+TARGETS = (
+    Target("protocol", ("protocol/*.py",), 22, NODES),
+    Target("durable", ("durable/*.py", "durable/journals/*.py"), 52, NODES),
+    Target("wire", ("wire/*.py",), 24, NODES),
+    Target(
+        "transport",
+        ("transport/*.py", "transport/nats/*.py"),
+        24,
+        ("tests/transport", "tests/site", "tests/service"),
+    ),
+    Target(
+        "service",
+        ("service/coordinator/*.py", "service/status/*.py", "service/keys/*.py"),
+        30,
+        ("tests/service", "tests/transport", "tests/cli"),
+    ),
+    Target(
+        "servers",
+        (
+            "algorithms/attendance.py", "algorithms/linear/async_linucb.py", "algorithms/linear/sync_linucb.py",
+            "algorithms/glm/shared/server.py", "algorithms/glm/shared/updates.py", "algorithms/glm/shared/solvers.py",
+            "algorithms/dueling/fldb_*.py", "algorithms/dueling/shared/federated_minimum.py",
+            "algorithms/lasso/fedego_lasso.py", "algorithms/neural/shared/server.py",
+        ),
+        24,
+        ("tests/algorithms/{family}", "tests/simulation", "tests/contract"),
+    ),
+    Target(
+        "kernels",
+        tuple(f"kernels/{family}/*.py" for family in ("linear", "glm", "dueling", "lasso", "shared")),
+        24,
+        ("tests/kernels/{family}", "tests/algorithms/{family}", "tests/contract"),
+    ),
+)  # fmt: skip
+
+
+def stages(target: Target, path: Path) -> list[list[str]]:
+    """Return the tests to ask, one group after the other: the file's own, its folder's, all that may know."""
+    inside = path.relative_to(SOURCE)
+    family = inside.parts[1] if len(inside.parts) > 2 else ""
+    own = ROOT / "tests" / inside.parent / f"test_{inside.name}"
+    folder = own.parent
+    first = [str(each.relative_to(ROOT)) for each in (own, path) if each.exists()]
+    wide = [each.format(family=family) for each in target.tests]
+    found = [first, [str(folder.relative_to(ROOT))] if folder.exists() else [], wide]
+    return [[each for each in stage if (ROOT / each).exists()] for stage in found if stage]
