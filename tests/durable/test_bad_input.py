@@ -14,7 +14,7 @@ from fedbandit.algorithms.linear.shared.family import Hello
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.server import DurableServer
-from fedbandit.wire.frame import Frame
+from fedbandit.wire.frame import HEADER, Frame
 from fedbandit.wire.state import encode_state
 from samples.bad_frames import BAD, BODY, GOOD, LIMITS, charter, statistics, upload
 
@@ -120,8 +120,8 @@ ANYTHING = st.one_of(
     damaged(),
     st.binary(max_size=200),
     st.binary(max_size=120).map(lambda tail: GOOD.to_bytes()[:21] + b"FB\x01" + tail),
-    st.tuples(st.integers(0, 255), st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1)).map(
-        lambda header: struct.pack("<BQIQ", *header) + BODY
+    st.tuples(st.integers(0, 255), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)).map(
+        lambda header: HEADER.pack(*header) + BODY
     ),
 )
 

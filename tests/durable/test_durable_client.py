@@ -5,7 +5,7 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.wire.frame import Frame, Kind, refusal
+from fedbandit.wire.frame import Frame, Kind, read_header, refusal
 from fedbandit.wire.state import encode_state
 from samples.pair import NO_LOTS, charter, exchange, kinds, offer, open_server, open_site, to_server, to_sites, turn
 
@@ -190,7 +190,7 @@ def test_pending_decisions_outlive_snapshots_and_learnt_ones_do_not_stay():
 
 @pytest.mark.parametrize("kind", [Kind.UPLOAD, Kind.ASK, Kind.VOID, Kind.CLOSE])
 def test_a_coordinator_may_not_send_what_sites_send(kind):
-    bodies = {Kind.ASK: bytes(20), Kind.CLOSE: bytes(4)}
+    bodies = {Kind.ASK: bytes(36), Kind.CLOSE: bytes(8)}
     with pytest.raises(ProtocolError, match="a coordinator may not send"):
         open_site(ASYNC).receive(Frame(kind, 0, 1, 1, bodies.get(kind, b"")).to_bytes())
 
@@ -206,7 +206,9 @@ def test_a_download_that_is_not_right_changes_nothing():
     turn(site)
     turn(other)
     to_server(server, site.commit() + other.commit())
-    download = next(frame for number, frame in server.commit() if number == 0 and frame[0] == Kind.DOWNLOAD)
+    download = next(
+        frame for number, frame in server.commit() if number == 0 and read_header(frame).kind is Kind.DOWNLOAD
+    )
     state = encode_state(site.life.node.state)
     for wrong in (download[:-3], download[:40] + b"\xff" * 8 + download[48:]):
         with pytest.raises(ProtocolError):

@@ -6,39 +6,76 @@ from hypothesis import strategies as st
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.protocol.envelope import HEADER_BYTES
-from fedbandit.wire.frame import BODIES, HEADER, Frame, Kind, refusal, with_numbers
+from fedbandit.wire.frame import (
+    BODIES,
+    HEADER,
+    OLD_BODIES,
+    OLD_HEADER,
+    Frame,
+    Kind,
+    Standing,
+    number_taken,
+    read_header,
+    refusal,
+    with_numbers,
+)
 
-NUMBERS = st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1))
+LARGEST = {"I": 2**32 - 1, "Q": 2**64 - 1, "B": 255}
+BY_LAYOUT = {False: "IQQ", True: "QIQ"}  # client, epoch and sequence, now and in 0.1.0
+NUMBERS = st.booleans().flatmap(
+    lambda is_old: st.tuples(*[st.integers(0, LARGEST[code]) for code in BY_LAYOUT[is_old]], st.just(is_old))
+)
 
 
 def test_the_header_has_the_bytes_that_the_ledger_counts():
-    assert HEADER.size == HEADER_BYTES == 21
-    assert Frame(Kind.VOID, 1, 2, 3).to_bytes() == bytes([5, 1, *[0] * 7, 2, 0, 0, 0, 3, *[0] * 7])
+    assert HEADER.size == OLD_HEADER.size == HEADER_BYTES == 21
+    assert Frame(Kind.VOID, 1, 2, 3).to_bytes() == bytes([16 + 5, 1, 0, 0, 0, 2, *[0] * 7, 3, *[0] * 7])
+
+
+def test_a_frame_of_the_first_version_is_as_it_was():
+    data = bytes([5, 1, *[0] * 7, 2, 0, 0, 0, 3, *[0] * 7])
+    frame = Frame(Kind.VOID, 1, 2, 3, is_old=True)
+    assert frame.to_bytes() == data
+    assert Frame.from_bytes(data) == frame
+    assert read_header(data) == (Kind.VOID, 1, 2, 3, True)
 
 
 @given(NUMBERS, st.sampled_from([Kind.UPLOAD, Kind.DOWNLOAD]), st.binary(max_size=50))
 def test_frames_with_messages_come_back(numbers, kind, body):
-    frame = Frame(kind, *numbers, body)
+    *numbers, is_old = numbers
+    frame = Frame(kind, *numbers, body, is_old)
     assert Frame.from_bytes(frame.to_bytes()) == frame
 
 
 @pytest.mark.parametrize("kind", BODIES)
 @given(numbers=NUMBERS, data=st.data())
 def test_frames_with_numbers_come_back(kind, numbers, data):
-    sizes = {"I": 2**32 - 1, "Q": 2**64 - 1, "B": 255}
-    more = [data.draw(st.integers(0, sizes[code])) for code in BODIES[kind].format.lstrip("<")]
-    frame = Frame.from_bytes(with_numbers(kind, *numbers, *more).to_bytes())
-    assert (frame.kind, frame.client, frame.epoch, frame.sequence) == (kind, *numbers)
+    *numbers, is_old = numbers
+    form = (OLD_BODIES if is_old else BODIES)[kind].format
+    more = [data.draw(st.integers(0, LARGEST[code])) for code in form.lstrip("<")]
+    frame = Frame.from_bytes(with_numbers(kind, *numbers, *more, is_old=is_old).to_bytes())
+    assert (frame.kind, frame.client, frame.epoch, frame.sequence, frame.is_old) == (kind, *numbers, is_old)
     assert frame.numbers == tuple(more)
 
 
 @given(NUMBERS, st.text(), st.booleans())
 def test_a_refusal_says_what_is_refused_and_why(numbers, reason, for_good):
-    of = Frame(Kind.UPLOAD, *numbers)
+    *numbers, is_old = numbers
+    of = Frame(Kind.UPLOAD, *numbers, is_old=is_old)
     reason = reason.encode(errors="replace").decode()
     frame = Frame.from_bytes(refusal(of, reason, for_good=for_good).to_bytes())
-    assert (frame.client, frame.epoch, frame.sequence) == numbers
+    assert (frame.client, frame.epoch, frame.sequence, frame.is_old) == (*numbers, is_old)
     assert frame.verdict == (for_good, reason)
+    assert frame.is_about(b"anything")
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_site_of_the_first_version_gets_no_standing_that_it_does_not_know(is_old):
+    of = Frame(Kind.UPLOAD, 3, 1, 9, b"sums", is_old)
+    ask_first, taken = refusal(of, "who is it?", for_good=False, ask_first=True), number_taken(of, "taken")
+    assert [each.verdict for each in (ask_first, taken)] == [(False, "who is it?"), (True, "taken")]
+    known = [Standing.FOR_NOW, Standing.FOR_GOOD] if is_old else [Standing.ASK_FIRST, Standing.NUMBER_TAKEN]
+    assert [each.standing for each in (ask_first, taken)] == known
 
 
 @given(st.binary(max_size=80))

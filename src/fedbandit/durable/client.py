@@ -22,7 +22,7 @@ from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
 from fedbandit.durable.site_life import SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
-from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Question, with_numbers
 from fedbandit.wire.state import decode_state, encode_state
 
 
@@ -111,8 +111,11 @@ class DurableClient:
         """Return all that the coordinator may lack, and a question for what the site may lack."""
         self.commit()
         life, node, outbox = self.life, self.life.node, self.life.outbox
-        settled = outbox.settled.get(node.epoch, 0)
-        ask = with_numbers(Kind.ASK, self.number, *life.version, node.epoch, settled, life.decisions.life)
+        question = Question(
+            node.epoch, outbox.settled.get(node.epoch, 0), life.decisions.life, len(outbox.frames),
+            self.charter.fingerprint,
+        )  # fmt: skip
+        ask = with_numbers(Kind.ASK, self.number, *life.version, *question)
         frames = [ask.to_bytes()]
         if self.is_closing and self.unchecked is not None:
             frames.append(with_numbers(Kind.CLOSE, self.number, *self.unchecked, self._heir()).to_bytes())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
+from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.postbox import Postbox
@@ -47,6 +48,8 @@ class DurableServer:
         self.side = charter.build().server
         self.validation = Validation(self.side, charter.setting, limits or Limits())
         self.ledger = Ledger()  # of what this object has carried
+        self.concerns = Concerns()
+        self.backlogs: dict[int, int] = {}  # by site: how many uploads it had unacknowledged when it last asked
         self._handlers = {
             Kind.UPLOAD: self._upload, Kind.VOID: self._void, Kind.ASK: self._ask, Kind.CLOSE: self._close,
         }  # fmt: skip
@@ -154,8 +157,7 @@ class DurableServer:
         elif frame.kind is Kind.CLOSE:
             self.accounts.close(frame.client, frame.epoch, frame.sequence, *frame.numbers)
         else:
-            epoch, settled, _ = frame.numbers
-            seen.open(frame.client, epoch).settle(settled)
+            seen.open(frame.client, frame.question.epoch).settle(frame.question.settled)
 
     def _merge(self, upload: Envelope, time: float) -> None:
         client = int(upload.clients[0])
@@ -199,7 +201,8 @@ class DurableServer:
         return Verdict(Outcome.ACCEPTED)
 
     def _ask(self, frame: Frame, now: float) -> Verdict:
-        epoch, settled, mark = frame.numbers
+        epoch, settled, mark, waiting, _ = frame.question
+        self.backlogs[frame.client] = waiting
         here = self.node.seen.look(frame.client, epoch).up_to
         self.postbox.post_again(frame.client, frame.epoch, frame.sequence)
         reason = ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
 from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
@@ -32,6 +33,15 @@ def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients
     return chosen
 
 
+NEEDLESS_SIZES = "another number of arms or another horizon"
+_DIFFERENCES = (
+    "another algorithm",
+    "other parameters",
+    "another number of clients or another dimension",
+    NEEDLESS_SIZES,
+)
+
+
 @dataclass(frozen=True)
 class Charter:
     """An algorithm in a setting.
@@ -58,6 +68,34 @@ class Charter:
             "setting": asdict(self.setting),
         }
         return json.dumps(values, sort_keys=True)
+
+    @property
+    def fingerprint(self) -> int:
+        """Return a number that two charters share if they are alike, by which a site introduces itself.
+
+        Four parts of 16 bits: the algorithm, those parameters that are not at their defaults, the sizes that messages
+        have, and the sizes that many algorithms need not know. What a later version adds with a default changes none.
+        """
+        usual = {each.name: each.default for each in fields(self.algorithm)}  # type: ignore[arg-type]
+        chosen = {name: value for name, value in vars(self.algorithm).items() if value != usual[name]}
+        setting = self.setting
+        parts = [
+            self.algorithm.id, sorted(chosen.items()), [setting.clients, setting.dimension],
+            [setting.arms, setting.horizon],
+        ]  # fmt: skip
+        packed = b"".join(blake2b(repr(each).encode(), digest_size=2).digest() for each in parts)
+        return int.from_bytes(packed, "little") or 1  # 0 says that it is not told
+
+    def differences(self, fingerprint: int) -> list[str]:
+        """Return what differs between this charter and the one of a fingerprint, in words.
+
+        >>> charter = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100))
+        >>> other = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100), ridge=2.0)
+        >>> charter.differences(other.fingerprint), charter.differences(charter.fingerprint)
+        (['other parameters'], [])
+        """
+        differing = self.fingerprint ^ fingerprint
+        return [words for part, words in enumerate(_DIFFERENCES) if differing >> 16 * part & 0xFFFF]
 
     @classmethod
     def from_text(cls, text: str) -> Charter:

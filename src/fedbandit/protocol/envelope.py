@@ -12,7 +12,7 @@ from fedbandit.core.messages import Message, Upload
 from fedbandit.wire import encode
 from fedbandit.wire.frame import HEADER, Frame, Kind
 
-HEADER_BYTES = HEADER.size  # direction u8, client u64, epoch u32, sequence u64
+HEADER_BYTES = HEADER.size  # kind u8, client u32, epoch u64, sequence u64
 
 
 @dataclass(frozen=True, slots=True)

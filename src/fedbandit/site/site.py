@@ -12,6 +12,7 @@ site.run(...)` does so in a task. `choose` and `learn` are the same in both: the
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
 import time
 from collections.abc import Sequence
@@ -32,6 +33,11 @@ from fedbandit.site.tally import Tally
 from fedbandit.transport.link import Connect
 from fedbandit.transport.nats.link import connector
 from fedbandit.wire.state import encode_state
+
+
+def fresh_number() -> int:
+    """Return a number greater than those of earlier seconds, and different from all others of this one."""
+    return int(time.time()) << 30 | secrets.randbits(30)
 
 
 class Site:
@@ -67,7 +73,7 @@ class Site:
         With a `store` (an SQLite file) what is pending and what is unsent survive restarts; say `restored` if the file
         comes from a backup. With `report` the coordinator's status page is told how often which arm was chosen, and the
         number and sum of rewards; else nothing but the algorithm's messages leaves. `fresh` is a number that grows with
-        each opening; by default the time in seconds.
+        each opening; by default the time, and 30 random bits that tell apart what is opened in one second.
         """
         self.charter = Charter.named(algorithm, Setting(clients, arms, dimension, horizon), **parameters)
         self._lock = threading.Lock()
@@ -76,7 +82,7 @@ class Site:
         self.node = DurableClient(
             self.charter,
             number,
-            fresh=int(time.time()) if fresh is None else fresh,
+            fresh=fresh_number() if fresh is None else fresh,
             journal=self._journal,
             restored=restored,
         )

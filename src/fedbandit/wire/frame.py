@@ -1,22 +1,29 @@
 """Frames: what really goes over a connection. One header for all, 21 bytes, little-endian, then a body.
 
-    kind u8 | client u64 | epoch u32 | sequence u64 | body
+    kind + 16 u8 | client u32 | epoch u64 | sequence u64 | body
 
 | kind | from, to | epoch and sequence | body |
 | --- | --- | --- | --- |
 | UPLOAD | site, coordinator | the site's, of this upload | the message |
 | DOWNLOAD | coordinator, site | the coordinator's, of this download | the message |
 | ACKNOWLEDGEMENT | coordinator, site | all of the site's up to here are safe | the highest that is safe u64, mark u64 |
-| REFUSAL | coordinator, site | this upload was refused | 1 if for good, 0 if for now, u8; the reason |
-| ASK | site, coordinator | the last download that it has | its epoch u32, settled u64, mark u64 |
+| REFUSAL | coordinator, site | this upload was refused | a `Standing` u8; the reason |
+| ASK | site, coordinator | the last download that it has | see `Question` |
 | VOID | site, coordinator | nothing will come under this number | |
-| CLOSE | site, coordinator | refuse this number and all above it | the site's new epoch u32 |
-| CLOSED | coordinator, site | as asked | the new epoch u32, 1 if the number was taken in before u8, the highest u64 |
+| CLOSE | site, coordinator | refuse this number and all above it | the site's new epoch u64 |
+| CLOSED | coordinator, site | as asked | the new epoch u64, 1 if the number was taken in before u8, the highest u64 |
 | REPORT | site, coordinator | the site's life, and a number that grows | aggregate counters: see `wire.report` |
 
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
 newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, all others
-bear 0; in a closed epoch the highest number counts as safe.
+bear 0; in a closed epoch the highest number counts as safe. Epochs and numbers are below 2^62.
+
+Version 0.1.0 wrote frames in another layout, which is told by a kind below 16 and read for ever:
+
+    kind u8 | client u64 | epoch u32 | sequence u64 | body
+
+In it the epochs of ASK, CLOSE and CLOSED are u32, and an ASK ends with its mark. A site that sends such frames is
+answered in that layout.
 """
 
 from __future__ import annotations
@@ -24,11 +31,16 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
+from hashlib import blake2b
+from typing import NamedTuple
 
 from fedbandit.core.errors import ProtocolError
 
-HEADER = struct.Struct("<BQIQ")
+HEADER = struct.Struct("<BIQQ")
+OLD_HEADER = struct.Struct("<BQIQ")
 LARGEST_NUMBER = 1 << 62  # so that every number fits into an array of signed ones
+LARGEST_OLD_EPOCH = (1 << 32) - 1
+_NEW = 16  # what is added to the kind to tell the layout
 
 
 class Kind(IntEnum):
@@ -45,13 +57,46 @@ class Kind(IntEnum):
     REPORT = 8
 
 
+class Standing(IntEnum):
+    """How a refused upload stands; sites of 0.1.0 know the first two."""
+
+    FOR_NOW = 0  # the site is to send it again later
+    FOR_GOOD = 1
+    ASK_FIRST = 2  # the site is to ask, and to send it again when it has an answer
+    NUMBER_TAKEN = 3  # for good: another upload has its number; the reason follows the digest of the refused one
+
+
 BODIES = {  # the bodies that are fixed; those of uploads, downloads, refusals and reports are not
     Kind.ACKNOWLEDGEMENT: struct.Struct("<QQ"),
-    Kind.ASK: struct.Struct("<IQQ"),
+    Kind.ASK: struct.Struct("<QQQIQ"),
     Kind.VOID: struct.Struct("<"),
-    Kind.CLOSE: struct.Struct("<I"),
-    Kind.CLOSED: struct.Struct("<IBQ"),
+    Kind.CLOSE: struct.Struct("<Q"),
+    Kind.CLOSED: struct.Struct("<QBQ"),
 }
+OLD_BODIES = BODIES | {
+    Kind.ASK: struct.Struct("<IQQ"), Kind.CLOSE: struct.Struct("<I"), Kind.CLOSED: struct.Struct("<IBQ"),
+}  # fmt: skip
+_DIGEST_BYTES = 8
+
+
+class Header(NamedTuple):
+    """The header of a frame, and whether its layout is that of 0.1.0."""
+
+    kind: Kind
+    client: int
+    epoch: int
+    sequence: int
+    is_old: bool
+
+
+class Question(NamedTuple):
+    """What a site tells in an ASK, beside the last download that it has."""
+
+    epoch: int  # of its uploads
+    settled: int  # all of them up to this number were acknowledged
+    mark: int  # the life of the site, which the answer repeats
+    waiting: int = 0  # uploads that were not acknowledged
+    fingerprint: int = 0  # of the charter; 0: not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +113,23 @@ class Frame:
     epoch: int
     sequence: int
     body: bytes = b""
+    is_old: bool = False  # in the layout of 0.1.0
 
     def to_bytes(self) -> bytes:
         """Return the frame as it goes over a connection."""
-        return HEADER.pack(self.kind, self.client, self.epoch, self.sequence) + self.body
+        if self.is_old:
+            return OLD_HEADER.pack(self.kind, self.client, self.epoch, self.sequence) + self.body
+        return HEADER.pack(self.kind + _NEW, self.client, self.epoch, self.sequence) + self.body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Frame:
         """Return the frame that bytes stand for, or raise ProtocolError; a message in it is not looked at."""
-        if len(data) < HEADER.size:
-            raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {HEADER.size}")
-        kind, client, epoch, sequence = HEADER.unpack_from(data)
-        if kind not in _KNOWN:
-            raise ProtocolError(f"unknown kind of frame {kind}: is the sender's fedbandit newer?")
-        frame = cls(Kind(kind), client, epoch, sequence, bytes(data[HEADER.size :]))
-        form = BODIES.get(frame.kind)
+        kind, client, epoch, sequence, is_old = read_header(data)
+        frame = cls(kind, client, epoch, sequence, bytes(data[HEADER.size :]), is_old)
+        form = frame._form
         if form is not None and len(frame.body) != form.size:
             raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {form.size}")
-        if frame.kind is Kind.REFUSAL and not frame.body:
+        if kind is Kind.REFUSAL and len(frame.body) < (1 + _DIGEST_BYTES if frame.body[:1] == b"\x03" else 1):
             raise ProtocolError("refusal without a reason")
         return frame
 
@@ -97,30 +141,91 @@ class Frame:
     @property
     def numbers(self) -> tuple[int, ...]:
         """Return the numbers of a body that is fixed."""
-        return BODIES[self.kind].unpack(self.body)
+        form = self._form
+        assert form is not None
+        return form.unpack(self.body)
+
+    @property
+    def question(self) -> Question:
+        """Return what an ASK tells."""
+        return Question(*self.numbers)
+
+    @property
+    def standing(self) -> Standing:
+        """Return how a refused upload stands; what this version does not know is for now."""
+        return Standing(self.body[0]) if self.body[0] in _STANDINGS else Standing.FOR_NOW
 
     @property
     def verdict(self) -> tuple[bool, str]:
         """Return of a refusal whether it is for good, and the reason."""
-        return self.body[0] != 0, self.body[1:].decode(errors="replace")
+        start = 1 + _DIGEST_BYTES if self.standing is Standing.NUMBER_TAKEN else 1
+        for_good = self.standing in (Standing.FOR_GOOD, Standing.NUMBER_TAKEN)
+        return for_good, self.body[start:].decode(errors="replace")
+
+    def is_about(self, body: bytes) -> bool:
+        """Tell whether a refusal may be that of an upload with this body: two sites with one number hear both."""
+        return self.standing is not Standing.NUMBER_TAKEN or self.body[1 : 1 + _DIGEST_BYTES] == digest(body)
+
+    @property
+    def _form(self) -> struct.Struct | None:
+        return (OLD_BODIES if self.is_old else BODIES).get(self.kind)
 
 
-_KNOWN = frozenset(Kind)
+_KINDS = {each.value + layout: each for each in Kind for layout in (0, _NEW)}
+_STANDINGS = frozenset(Standing)
+REPORTS = (bytes([Kind.REPORT]), bytes([Kind.REPORT + _NEW]))  # with what frames begin that no node takes in
 
 
-def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: int) -> Frame:
-    """Return a frame whose body is numbers.
+def read_header(data: bytes) -> Header:
+    """Return the header of a frame, or raise ProtocolError."""
+    if len(data) < HEADER.size:
+        raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {HEADER.size}")
+    is_old = data[0] < _NEW
+    code, client, epoch, sequence = (OLD_HEADER if is_old else HEADER).unpack_from(data)
+    kind = _KINDS.get(code)
+    if kind is None:
+        raise ProtocolError(f"unknown kind of frame {code}: is the sender's fedbandit newer?")
+    return Header(kind, client, epoch, sequence, is_old)
 
-    >>> with_numbers(Kind.ASK, 3, 0, 0, 1, 8, 9).numbers
-    (1, 8, 9)
+
+def digest(body: bytes) -> bytes:
+    """Return a few bytes that tell one body from another.
+
+    >>> len(digest(b"statistics"))
+    8
     """
-    return Frame(kind, client, epoch, sequence, BODIES[kind].pack(*numbers))
+    return blake2b(body, digest_size=_DIGEST_BYTES).digest()
 
 
-def refusal(of: Frame, reason: str, *, for_good: bool) -> Frame:
-    """Return the answer to an upload that is refused.
+def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: int, is_old: bool = False) -> Frame:
+    """Return a frame whose body is numbers; those that are left out at the end are 0.
+
+    >>> with_numbers(Kind.ASK, 3, 0, 0, 1, 8, 9).question
+    Question(epoch=1, settled=8, mark=9, waiting=0, fingerprint=0)
+    """
+    form = (OLD_BODIES if is_old else BODIES)[kind]
+    many = len(form.format) - 1  # after the sign of the byte order
+    return Frame(kind, client, epoch, sequence, form.pack(*numbers, *[0] * (many - len(numbers))), is_old)
+
+
+def refusal(of: Frame, reason: str, *, for_good: bool, ask_first: bool = False) -> Frame:
+    """Return the answer to an upload that is refused; one in the layout of 0.1.0 is answered in it.
 
     >>> refusal(Frame(Kind.UPLOAD, 3, 1, 9), "too large", for_good=True).verdict
     (True, 'too large')
     """
-    return Frame(Kind.REFUSAL, of.client, of.epoch, of.sequence, bytes([for_good]) + reason.encode())
+    standing = Standing.ASK_FIRST if ask_first and not of.is_old else Standing(for_good)
+    return Frame(Kind.REFUSAL, of.client, of.epoch, of.sequence, bytes([standing]) + reason.encode(), of.is_old)
+
+
+def number_taken(of: Frame, reason: str) -> Frame:
+    """Return the answer to an upload whose number another upload has.
+
+    >>> answer = number_taken(Frame(Kind.UPLOAD, 3, 1, 9, b"one"), "two sites use number 3")
+    >>> answer.verdict, answer.is_about(b"one"), answer.is_about(b"other")
+    ((True, 'two sites use number 3'), True, False)
+    """
+    if of.is_old:
+        return refusal(of, reason, for_good=True)
+    body = bytes([Standing.NUMBER_TAKEN]) + digest(of.body) + reason.encode()
+    return Frame(Kind.REFUSAL, of.client, of.epoch, of.sequence, body)

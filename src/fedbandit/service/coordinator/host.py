@@ -17,7 +17,7 @@ from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
 from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import HEADER, Kind
+from fedbandit.wire.frame import HEADER, REPORTS
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -141,7 +141,7 @@ class FederationHost:
             log.warning("%s: %s from site %d: %s", self.plan.name, word, arrival.sender, verdict.reason)
 
     def _verdict(self, data: bytes, now: float, sender: int) -> Verdict:
-        if data[:1] == bytes([Kind.REPORT]):
+        if data[:1] in REPORTS:
             return self.telemetry.report(data, now, sender=sender)
         before = self.server.ledger.scalars
         verdict = self.server.receive(data, now, sender)

@@ -24,7 +24,7 @@ from fedbandit.service.status.history import SPANS, WIDTHS, History
 from fedbandit.service.status.reasons import LONGEST, kind_of
 from fedbandit.service.status.site_record import STATES, Reported, SiteRecord, Version
 from fedbandit.wire import decode, weigh
-from fedbandit.wire.frame import HEADER, Frame, Kind
+from fedbandit.wire.frame import HEADER, Frame, Kind, read_header
 from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
 
 SILENT_AFTER = 90.0  # seconds: three times as long as a site waits by default between two full exchanges
@@ -91,14 +91,17 @@ class Telemetry:
         site.contact(now)
         if verdict.outcome is Outcome.REPEATED:
             site.repeated += 1
-        elif verdict.outcome is Outcome.ACCEPTED and data[0] == Kind.UPLOAD:
+            return
+        if verdict.outcome is not Outcome.ACCEPTED:
+            return
+        header = read_header(data)
+        if header.kind is Kind.UPLOAD:
             site.uploads += 1
             site.scalars_up += scalars
             self._traffic.add(now, "uploads")
             self._traffic.add(now, "scalars", scalars)
-        elif verdict.outcome is Outcome.ACCEPTED and data[0] == Kind.ASK:
-            _, _, epoch, sequence = HEADER.unpack_from(data)
-            site.confirms((epoch, sequence))
+        elif header.kind is Kind.ASK:
+            site.confirms((header.epoch, header.sequence))
 
     def report(self, data: bytes, now: float, *, sender: int | None = None) -> Verdict:
         """Take in a site's report of aggregate counters; one that is not right changes nothing but the refusals."""
@@ -114,7 +117,7 @@ class Telemetry:
 
     def sent(self, data: bytes, now: float) -> None:
         """Count a frame to a site."""
-        kind, client, epoch, sequence = HEADER.unpack_from(data)
+        kind, client, epoch, sequence, _ = read_header(data)
         site = self.sites[client]
         site.bytes_down += len(data)
         self._traffic.add(now, "bytes_down", len(data))
@@ -186,7 +189,7 @@ class Telemetry:
     def _sender(self, data: bytes, verdict: Verdict, sender: int | None) -> SiteRecord:
         """Return whose frame it is; what a frame says of itself is not believed if it was refused."""
         if sender is None and verdict.outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
-            sender = HEADER.unpack_from(data)[1]
+            sender = read_header(data).client
         return self.sites[sender] if sender is not None and 0 <= sender < len(self.sites) else self._strangers
 
     def _refused(self, site: SiteRecord, reason: str, now: float) -> None:
