@@ -92,7 +92,7 @@ def test_everything_that_a_file_may_say(tmp_path):
 
 
 BAD = {
-    "not TOML": ("environment = ", "is not valid TOML (Invalid value (at end of document)): mend that line"),
+    "not TOML": ("environment = ", "is not valid TOML (Invalid value (at end of document)): correct that line"),
     "not text": (b"\xff\xfe\x00", "is not valid TOML ("),
     "nothing": ("", ": 'environment' is missing: an experiment needs an environment and [[series]]"),
     "no environment": (SERIES, ": 'environment' is missing: an experiment needs an environment and [[series]]"),
@@ -111,14 +111,26 @@ BAD = {
         ": unknown key 'x': known: band, by_round, kind, label",
     ),
     "an unknown key of quick": ("quick = { seed = 1 }\n" + LEAST, ": unknown key 'seed': did you mean 'seeds'?"),
-    "no turns": ("turns = 0\n" + LEAST, ": turns must be a whole number of at least 1, not 0: mend it"),
-    "half a turn": ("turns = 1.5\n" + LEAST, ": turns must be a whole number of at least 1, not 1.5: mend it"),
-    "seeds in words": ('seeds = "3"\n' + LEAST, ": seeds must be a whole number of at least 1, not '3': mend it"),
+    "no turns": (
+        "turns = 0\n" + LEAST,
+        ": turns must be a whole number of at least 1, not 0: write one, as in turns = 10",
+    ),
+    "half a turn": (
+        "turns = 1.5\n" + LEAST,
+        ": turns must be a whole number of at least 1, not 1.5: write one, as in turns = 10",
+    ),
+    "seeds in words": (
+        'seeds = "3"\n' + LEAST,
+        ": seeds must be a whole number of at least 1, not '3': write one, as in seeds = 10",
+    ),
     "seeds that are true": (
         "seeds = true\n" + LEAST,
-        ": seeds must be a whole number of at least 1, not True: mend it",
+        ": seeds must be a whole number of at least 1, not True: write one, as in seeds = 10",
     ),
-    "negative rounds": ("rounds = -1\n" + LEAST, ": rounds must be a whole number of at least 1, not -1: mend it"),
+    "negative rounds": (
+        "rounds = -1\n" + LEAST,
+        ": rounds must be a whole number of at least 1, not -1: write one, as in rounds = 10",
+    ),
     "two lengths": ("turns = 5\nrounds = 5\n" + LEAST, ": turns=5 and rounds=5 are both given: keep one of them"),
     "an unknown environment": (
         'environment = "liner"\n' + SERIES,
@@ -127,7 +139,7 @@ BAD = {
     "an environment that is a number": ("environment = 3\n" + SERIES, ": unknown environment '3': known: "),
     "a world that is no table": (
         "world = 5\n" + LEAST,
-        ": world must be a table such as { clients = 10 }, not 5: mend it",
+        ": world must be a table, not 5: write one, as in world = { clients = 10 }",
     ),
     "an unknown size of the world": (
         "world = { client = 5 }\n" + LEAST,
@@ -139,11 +151,11 @@ BAD = {
     ),
     "a series that is no table": (
         'environment = "linear"\nseries = "async-linucb"',
-        ": series must be written as [[series]] tables, not 'async-linucb': mend it",
+        ": series must be a list of tables, not 'async-linucb': write each as [[series]]",
     ),
     "a series of words": (
         'environment = "linear"\nseries = ["async-linucb"]',
-        ": series must be written as [[series]] tables, not ['async-linucb']: mend it",
+        ": series must be a list of tables, not ['async-linucb']: write each as [[series]]",
     ),
     "a series without an algorithm": (
         'environment = "linear"\n[[series]]\nlabel = "A"',
@@ -155,7 +167,7 @@ BAD = {
     ),
     "a grid that is no table": (
         LEAST + "grid = 3",
-        ": grid must be a table such as { clients = 10 }, not 3: mend it",
+        ": grid must be a table, not 3: write one, as in grid = { clients = 10 }",
     ),
     "an unknown parameter": (
         LEAST + "grid = { rigde = [1, 2] }",
@@ -200,7 +212,7 @@ BAD = {
     "a figure against nothing": (LEAST + '[[figures]]\nkind = "against"', ": unknown quantity '': known: "),
     "a figure of one series in words": (
         LEAST + '[[figures]]\nseries = "A"',
-        ': series must be a list of labels such as ["a", "b"], not \'A\': mend it',
+        ': series must be a list of labels, not \'A\': write one, as in series = ["a", "b"]',
     ),
     "a figure of an unknown series": (
         LEAST + '[[figures]]\nseries = ["local"]',
@@ -208,15 +220,15 @@ BAD = {
     ),
     "a figure that is perhaps logarithmic": (
         LEAST + '[[figures]]\nlog_x = "yes"',
-        ": log_x must be true or false, not 'yes': mend it",
+        ": log_x must be true or false, not 'yes': write true or false",
     ),
     "a figure with a title that is a number": (
         LEAST + "[[figures]]\ntitle = 3",
-        ": title must be text, not 3: mend it",
+        ": title must be text, not 3: write text",
     ),
     "a band that is true": (
         LEAST + '[[figures]]\nkind = "over-time"\nband = true',
-        ": band must be a number, not True: mend it",
+        ": band must be a number, not True: write a number",
     ),
     "an unknown spread": (
         LEAST + '[[figures]]\nkind = "over-time"\nspread = "deviation"',
@@ -224,19 +236,19 @@ BAD = {
     ),
     "quick that is no table": (
         "quick = true\n" + LEAST,
-        ": quick must be a table such as { clients = 10 }, not True: mend it",
+        ": quick must be a table, not True: write one, as in quick = { clients = 10 }",
     ),
     "quick with no seeds": (
         "quick = { seeds = 0 }\n" + LEAST,
-        ": seeds must be a whole number of at least 1, not 0: mend it",
+        ": seeds must be a whole number of at least 1, not 0: write one, as in seeds = 10",
     ),
     "quick that takes every zeroth point": (
         "quick = { every = 0 }\n" + LEAST,
-        ": every must be a whole number of at least 1, not 0: mend it",
+        ": every must be a whole number of at least 1, not 0: write one, as in every = 10",
     ),
     "quick with a world that is no table": (
         "quick = { world = 3 }\n" + LEAST,
-        ": world must be a table such as { clients = 10 }, not 3: mend it",
+        ": world must be a table, not 3: write one, as in world = { clients = 10 }",
     ),
     "an id above": (
         'id = "../../x"\n' + LEAST,

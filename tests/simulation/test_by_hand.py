@@ -115,9 +115,9 @@ def test_learning_needs_a_choice_each_time():
 
 
 BAD_STARTS = [
-    ({"number": 3, "clients": 3}, "number must be from 0 to 2 with clients=3, not 3: mend one"),
-    ({"number": -1, "clients": 3}, "number must be from 0 to 2 with clients=3, not -1: mend one"),
-    ({"number": 0.5, "clients": 3}, "number must be from 0 to 2 with clients=3, not 0.5: mend one"),
+    ({"number": 3, "clients": 3}, "number must be from 0 to 2 with clients=3, not 3: give one of these"),
+    ({"number": -1, "clients": 3}, "number must be from 0 to 2 with clients=3, not -1: give one of these"),
+    ({"number": 0.5, "clients": 3}, "number must be from 0 to 2 with clients=3, not 0.5: give one of these"),
     ({"clients": 0}, "clients must be a whole number of at least 1, not 0: give how many there are"),
     ({"dimension": 0}, "dimension must be a whole number of at least 1, not 0: give how many there are"),
     ({"dimension": 2.5}, "dimension must be a whole number of at least 1, not 2.5: give how many there are"),

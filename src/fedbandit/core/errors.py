@@ -43,7 +43,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     "unknown number 'one': there are 99; `fedbandit list` shows the algorithms, environments and experiments"
     """
     known = sorted(known)
-    near = get_close_matches(name, known, n=1, cutoff=0.6) or [each for each in known if name and name in each]
+    near = get_close_matches(name, known, n=1, cutoff=0.6) or [each for each in known if len(name) > 2 and name in each]
     if near:
         remedy = f"did you mean {near[0]!r}?"
     elif len(known) <= MOST_NAMED:

@@ -80,7 +80,7 @@ class Registry(Generic[T]):
                 package = entry.dist.name if entry.dist else entry.value
                 raise InvalidInput(
                     f"the entry point {entry.name!r} ({entry.value}) of the package {package} cannot be loaded "
-                    f"({error!r}): mend that package, or uninstall it"
+                    f"({error!r}): correct that package, or uninstall it"
                 ) from error
 
 

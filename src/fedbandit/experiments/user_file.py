@@ -123,7 +123,8 @@ def _only(data: dict[str, Any], known: set[str]) -> None:
 def _whole(data: dict[str, Any], *names: str) -> None:
     for name in names:
         if name in data and (not isinstance(data[name], int) or isinstance(data[name], bool) or data[name] < 1):
-            raise InvalidInput(f"{name} must be a whole number of at least 1, not {data[name]!r}: mend it")
+            remedy = f"write one, as in {name} = 10"
+            raise InvalidInput(f"{name} must be a whole number of at least 1, not {data[name]!r}: {remedy}")
 
 
 def _like(default: Any, name: str, value: Any) -> Any:
@@ -131,12 +132,12 @@ def _like(default: Any, name: str, value: Any) -> Any:
     if isinstance(default, tuple):
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
-        raise InvalidInput(f'{name} must be a list of labels such as ["a", "b"], not {value!r}: mend it')
+        raise InvalidInput(f'{name} must be a list of labels, not {value!r}: write one, as in {name} = ["a", "b"]')
     kind, wanted = {
         bool: (bool, "true or false"), str: (str, "text"), float: (int | float, "a number"),
     }[type(default)]  # fmt: skip
     if not isinstance(value, kind) or isinstance(value, bool) != isinstance(default, bool):
-        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: mend it")
+        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: write {wanted}")
     return value
 
 
@@ -148,12 +149,12 @@ def _lists(data: dict[str, Any], name: str) -> dict[str, Any]:
 def _mapping(data: dict[str, Any], name: str) -> dict[str, Any]:
     value = data.get(name, {})
     if not isinstance(value, dict):
-        raise InvalidInput(f"{name} must be a table such as {{ clients = 10 }}, not {value!r}: mend it")
+        raise InvalidInput(f"{name} must be a table, not {value!r}: write one, as in {name} = {{ clients = 10 }}")
     return value
 
 
 def _tables(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
     value = data.get(name, [])
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise InvalidInput(f"{name} must be written as [[{name}]] tables, not {value!r}: mend it")
+        raise InvalidInput(f"{name} must be a list of tables, not {value!r}: write each as [[{name}]]")
     return value

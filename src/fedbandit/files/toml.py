@@ -22,4 +22,4 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror}: give the path of a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not valid TOML ({error}): mend that line") from None
+        raise InvalidInput(f"{path} is not valid TOML ({error}): correct that line") from None

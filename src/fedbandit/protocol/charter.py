@@ -140,6 +140,6 @@ class Charter:
         if not 0 <= number < self.setting.clients:
             raise InvalidInput(
                 f"number must be from 0 to {self.setting.clients - 1} with clients={self.setting.clients}, "
-                f"not {number}: mend one"
+                f"not {number}: give another number, or more clients"
             )
         return self.algorithm.for_client(number).build(self.setting)

@@ -49,7 +49,9 @@ class Client:
         """
         setting = Setting(clients, arms, dimension, horizon)
         if number not in range(clients):
-            raise InvalidInput(f"number must be from 0 to {clients - 1} with clients={clients}, not {number}: mend one")
+            raise InvalidInput(
+                f"number must be from 0 to {clients - 1} with clients={clients}, not {number}: give one of these"
+            )
         if not isinstance(seed, int) or seed < 0:
             raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
         self.algorithm = algorithm_of(algorithm, parameters, clients)

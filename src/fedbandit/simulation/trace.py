@@ -36,7 +36,10 @@ class Trace:
         return cls(whole[0], whole[1], real[0], real[1], whole[2], whole[3], whole[4], Ledger())
 
     def book(self, turn: int | Ints, before: tuple[int, int, int], rounds: int = 1) -> None:
-        """Charge a turn, or each of some that ended so many rounds, with what the ledger grew by since `before`."""
+        """Note at a turn what the ledger has counted since `before`.
+
+        Where several rounds were simulated at once, `turn` holds the last turn of each, and each gets an equal share.
+        """
         ledger = self.ledger
         self.messages[turn] += (ledger.messages - before[0]) // rounds
         self.scalars[turn] += (ledger.scalars - before[1]) // rounds

@@ -136,7 +136,7 @@ def _sentence(error: Exception, item: Download, part: Path, dataset: str) -> str
         return f"{item.url} answered {error.code} {error.reason}: look for the file on its publisher's page"
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return f"{item.url} has no valid certificate ({reason.verify_message}): {again} when that is mended"
+        return f"{item.url} has no valid certificate ({reason.verify_message}): {again} when it has one"
     cause = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
     kept = f", what arrived is kept in {part}" if part.exists() else ""
     return f"{item.url} could not be downloaded ({cause}){kept}: check the network and {again}"

@@ -56,9 +56,10 @@ class Playing:
         features, outcomes = turns.features[now], turns.outcomes.take(now)
         arms = np.arange(features.shape[1])
         payoffs = [outcomes.feedback(slice(None), np.full(len(features), arm)) for arm in arms]
-        return Offers(*(self._roomy(each, clients) for each in (features, np.stack(payoffs, axis=1), needed)))
+        parts = (features, np.stack(payoffs, axis=1), needed)
+        return Offers(*(self._with_room_for_all(each, clients) for each in parts))
 
-    def _roomy(self, values: Floats, clients: int) -> Floats:
+    def _with_room_for_all(self, values: Floats, clients: int) -> Floats:
         whole = np.zeros((SPAN, clients, *values.shape[1:]), self.rounds.device.dtype)
         whole[: len(values) // clients] = values.reshape(-1, clients, *values.shape[1:])
         return whole

@@ -14,7 +14,7 @@ def test_a_file_is_read(tmp_path):
 @pytest.mark.parametrize("content", [b"a = ", b"a = '\xff'"])
 def test_what_is_no_toml_is_refused(tmp_path, content):
     (tmp_path / "bad.toml").write_bytes(content)
-    with pytest.raises(InvalidInput, match=r"bad\.toml is not valid TOML \(.*\): mend that line"):
+    with pytest.raises(InvalidInput, match=r"bad\.toml is not valid TOML \(.*\): correct that line"):
         read_toml(tmp_path / "bad.toml")
 
 
