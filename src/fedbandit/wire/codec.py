@@ -65,12 +65,7 @@ def decode(data: bytes, most_values: int = MOST_VALUES, known: Mapping[str, type
     """
     known = Message.known if known is None else known
     reader = Reader(data)
-    if reader.take(2) != b"FB":
-        raise ProtocolError("these bytes are not a fedbandit message: they do not begin with FB")
-    version, length = reader.unpack("<BB")
-    if version != VERSION:
-        raise ProtocolError(f"message of schema version {version}, but this end speaks version {VERSION}")
-    kind = reader.take(length).decode("ascii", errors="replace")
+    kind = _kind(reader)
     if kind not in Message.known:
         raise ProtocolError(f"unknown kind of message {kind!r}: is the sender's fedbandit newer?")
     if kind not in known:
@@ -83,6 +78,25 @@ def decode(data: bytes, most_values: int = MOST_VALUES, known: Mapping[str, type
         values[name] = np.asarray(value)[np.newaxis] if issubclass(cls, Upload) else value
     reader.finish()
     return cls(**values)
+
+
+def kind_of(data: bytes) -> str:
+    """Return the kind of the message that bytes stand for, without looking at its fields; or raise ProtocolError.
+
+    >>> from fedbandit.algorithms.linear.shared.family import Snapshot
+    >>> kind_of(encode(Snapshot(np.eye(3), np.ones(3), version=7)))
+    'linear.snapshot'
+    """
+    return _kind(Reader(data))
+
+
+def _kind(reader: Reader) -> str:
+    if reader.take(2) != b"FB":
+        raise ProtocolError("these bytes are not a fedbandit message: they do not begin with FB")
+    version, length = reader.unpack("<BB")
+    if version != VERSION:
+        raise ProtocolError(f"message of schema version {version}, but this end speaks version {VERSION}")
+    return reader.take(length).decode("ascii", errors="replace")
 
 
 def weigh(message: Message, transfers: int = 1) -> Weight:

@@ -9,16 +9,17 @@ number counts decisions and rewards, and only a greater one is news.
 
 from __future__ import annotations
 
-import math
 import struct
 from dataclasses import dataclass, field
 
+from fedbandit.core.bounds import SLACK
 from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind
 from fedbandit.wire.reader import Reader
 
 MOST_ARMS = 32  # that a report names; the others are counted together under OTHERS
 LONGEST_NAME = 40  # bytes of an arm's name
+LARGEST_REWARD = 1e100  # so that sums over all sites are numbers
 OTHERS = ""
 
 
@@ -45,8 +46,11 @@ class Report:
         return Frame(Kind.REPORT, client, life, self.decisions + self.rewards, b"".join(body))
 
     @classmethod
-    def from_frame(cls, frame: Frame) -> Report:
-        """Return the report of a frame, or raise ProtocolError if no site can have made it."""
+    def from_frame(cls, frame: Frame, largest_reward: float = LARGEST_REWARD) -> Report:
+        """Return the report of a frame, or raise ProtocolError if no site can have made it.
+
+        No reward is farther from zero than `largest_reward`, as far as the federation knows.
+        """
         reader = Reader(frame.body, "report")
         decisions, rewards, reward_sum, count = reader.unpack("<QQdB")
         arms = dict(_arm(reader) for _ in range(count))
@@ -57,8 +61,11 @@ class Report:
             raise ProtocolError(f"report {frame.sequence} speaks of {decisions} decisions and {rewards} rewards")
         if sum(arms.values()) not in (decisions, 2 * decisions):  # a duel plays two arms
             raise ProtocolError(f"report counts {sum(arms.values())} arms in {decisions} decisions")
-        if not math.isfinite(reward_sum) or (rewards == 0 and reward_sum != 0):
-            raise ProtocolError(f"report has {reward_sum} as the sum of {rewards} rewards")
+        largest = min(largest_reward, LARGEST_REWARD)
+        if not abs(reward_sum) <= rewards * largest * (1 + SLACK):  # nor is it so of what is no number
+            raise ProtocolError(
+                f"report has {reward_sum:g} as the sum of {rewards} rewards: none is farther from zero than {largest:g}"
+            )
         return cls(decisions, rewards, reward_sum, arms)
 
     def goes_on_from(self, earlier: Report) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -37,10 +37,8 @@ async def answer(address, path):
 
 
 async def has_ended(reader):
-    try:
+    with suppress(ConnectionResetError):
         await asyncio.wait_for(reader.read(), PATIENCE)
-    except ConnectionResetError:
-        pass
     return True
 
 

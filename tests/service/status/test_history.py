@@ -12,7 +12,7 @@ def test_every_span_holds_all_that_happened_in_it(span):
     history = History()
     for second in range(600):
         history.add(10_000_000.0 + second, "uploads")
-    assert sum(bucket["uploads"] for bucket in history.buckets(10_000_599.0, span)) == 600
+    assert sum(bucket["sums"]["uploads"] for bucket in history.buckets(10_000_599.0, span)) == 600
 
 
 def test_what_is_older_than_the_span_is_not_shown():
@@ -20,7 +20,7 @@ def test_what_is_older_than_the_span_is_not_shown():
     history.add(0.0, "uploads")
     history.add(10_000.0, "uploads")
     assert [bucket["at"] for bucket in history.buckets(10_001.0, 600)] == [10_000]
-    assert sum(bucket["uploads"] for bucket in history.buckets(10_001.0, 86_400)) == 2
+    assert sum(bucket["sums"]["uploads"] for bucket in history.buckets(10_001.0, 86_400)) == 2
 
 
 def test_buckets_begin_at_multiples_of_their_width_in_order():
@@ -46,4 +46,4 @@ def test_a_clock_that_goes_back_loses_nothing():
     history = History()
     history.add(1000.0, "uploads")
     history.add(900.0, "uploads")
-    assert history.buckets(1000.0, 600) == [{"at": 1000, "uploads": 2.0}]
+    assert history.buckets(1000.0, 600) == [{"at": 1000, "sums": {"uploads": 2.0}}]

@@ -10,6 +10,7 @@ import pytest
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.service.status.web import Pages, serving
+from fedbandit.wire.report import Report
 from samples.browser import PROGRAM, browser
 from samples.told import ACCEPTED, busy, upload
 
@@ -136,6 +137,83 @@ def test_refusals_and_closed_rounds_are_told_with_their_reason(look):
     assert "30 s ago, without site 2; their data wait for the next round" in seen
 
 
+def test_what_calls_for_attention_stands_at_the_top_with_site_and_time(look):
+    told = busy(names=["north"])
+    told.watch.concerns.note("two-sites-one-number", "two sites use number 0: give one of them another", NOW - 600, 0)
+    told.watch.concerns.note("limits-missing", "no limits are set: add <b>limits</b>", NOW - 60)
+
+    async def visit(page):
+        items = await page.look("[...document.querySelectorAll('.concerns li')].map(each => each.innerText)")
+        bold = await page.look("document.querySelectorAll('.concerns b').length")
+        banner = await page.look("document.getElementById('banner').hidden")
+        return items, bold, banner, await page.look(TEXT), await table(page), await page.look("document.title")
+
+    items, bold, has_no_banner, seen, rows, title = look(World(told), visit)
+    assert [each.split("\n")[0] for each in items] == [
+        "No limits are set: add <b>limits</b>.", "Two sites use number 0: give one of them another.",
+    ]  # fmt: skip
+    assert "the whole federation, since" in items[0]
+    assert "north, since" in items[1]
+    assert "(10 min ago)" in items[1]
+    assert (bold, has_no_banner, title) == (0, True, "(2) fedbandit")
+    assert "1 of 3 sites is in trouble" in seen
+    assert [row[1] for row in rows] == ["trouble", "up to date", "up to date"]
+
+
+def test_a_grave_concern_is_said_at_the_very_top_too(look):
+    told = busy()
+    told.watch.concerns.note("journal-damaged", "record 7 of the journal is damaged", NOW)
+
+    async def visit(page):
+        return await page.look("document.getElementById('banner').innerText"), await page.look(TEXT)
+
+    banner, seen = look(World(told), visit)
+    assert banner == "The coordinator is not ready: clinics: record 7 of the journal is damaged"
+    assert "The coordinator cannot do its work." in seen
+
+
+def test_a_concern_goes_from_the_page_when_it_is_over(look):
+    told = busy()
+    told.watch.concerns.note("backlog", "site 1 has 2000 uploads", NOW, 1)
+
+    async def visit(page):
+        await page.until("document.querySelectorAll('.concerns li').length === 1")
+        told.watch.concerns.clear("backlog", 1)
+        await page.until("document.querySelector('.concerns').hidden")
+        return await page.look(TEXT)
+
+    assert "All 3 sites are up to date." in look(World(told), visit)
+
+
+def test_backlog_and_share_stand_in_the_table(look):
+    told = busy()
+    told.watch.look({0: 300, 1: 100, 2: 100}, NOW)
+    told.watch.waiting(1, 17, NOW)
+    rows = look(World(told), table)
+    assert [row[5] for row in rows] == ["0", "17", "0"]
+    assert [row[7] for row in rows] == ["60 %", "20 %", "20 %"]
+
+
+def test_reports_of_absurd_size_and_arms_called_as_our_fields_are_drawn_like_all_others(look):
+    told = busy()
+    arms = {"at": 3, "__proto__": 2, "constructor": 2, "sums": 1}
+    for life, reward_sum in enumerate([5e-324, 8e100, -8e100, 1e-310, 3.0], 2):
+        frame = Report(8, 8, reward_sum, arms).to_frame(0, life).to_bytes()
+        assert told.report(frame, NOW - 5 * life, sender=0).outcome is Outcome.ACCEPTED
+
+    async def visit(page):
+        broken = "[...document.querySelectorAll('svg *')].filter(each => /NaN|Infinity/.test(each.outerHTML)).length"
+        width = await page.look("document.documentElement.scrollWidth")
+        return await page.look(TEXT), await page.look(broken), width
+
+    seen, broken, width = look(World(told), visit)
+    assert broken == 0
+    assert width <= 1280
+    assert "at" in seen
+    assert "NaN" not in seen
+    assert "Infinity" not in seen
+
+
 def test_several_federations_stand_on_one_page_each_with_its_own_numbers(look):
     world = World(busy("clinics"), busy("shops", clients=2))
 
@@ -197,7 +275,10 @@ def test_nothing_is_wider_than_the_screen_and_words_stand_out_from_their_ground(
     async def visit(page):
         return await page.look("document.documentElement.scrollWidth"), await page.look(contrast)
 
-    scroll, (worst, where) = look(World(busy()), visit, width=width, dark=dark)
+    told = busy()
+    told.watch.concerns.note("two-sites-one-number", "two sites use number 0: give one of them another", NOW, 0)
+    told.watch.concerns.note("uploads-refused", "an upload was refused: " + "x" * 300, NOW, 1)
+    scroll, (worst, where) = look(World(told), visit, width=width, dark=dark)
     assert scroll <= width
     assert worst >= 4.5, where
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.service.status.telemetry import MOST_DRAWN, MOST_REASONS, OTHER_REASONS, Telemetry
+from fedbandit.service.status.reasons import MOST_REASONS, OTHER_REASONS
+from fedbandit.service.status.reports import MOST_DRAWN
+from fedbandit.service.status.telemetry import MOST_CONCERNS, Telemetry
 from fedbandit.wire import encode, weigh
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
@@ -89,14 +91,59 @@ def test_sites_that_need_attention_come_first_and_the_list_can_be_cut(told):
     told.received(upload(0), ACCEPTED, 99.0)
     now = told.snapshot(100.0, most_sites=2)
     assert [(each["site"], each["state"]) for each in now["sites"]] == [(1, "silent"), (0, "current")]
-    assert now["states"] == {"silent": 1, "behind": 0, "current": 1, "new": 1}
+    assert now["states"] == {"trouble": 0, "silent": 1, "behind": 0, "current": 1, "new": 1}
     assert now["clients"] == 3
+
+
+def test_a_site_whose_uploads_are_refused_is_in_trouble_and_not_current(told):
+    told.received(upload(1), ACCEPTED, 1.0, sender=1)
+    told.received(upload(1, 2), Verdict(Outcome.REFUSED, "too large"), 2.0, sender=1)
+    told.received(upload(0), ACCEPTED, 2.0, sender=0)
+    now = told.snapshot(3.0)
+    assert [(each["site"], each["state"]) for each in now["sites"]] == [(1, "trouble"), (0, "current"), (2, "new")]
+    assert [(each["kind"], each["site"], each["since"]) for each in now["concerns"]] == [("uploads-refused", 1, 2.0)]
+
+
+def test_a_question_or_report_that_is_refused_is_no_lost_upload(told):
+    told.received(ask(1), Verdict(Outcome.REFUSED, "no"), 2.0, sender=1)
+    told.report(b"", 2.0, sender=1)
+    assert told.snapshot(3.0)["concerns"] == []
+
+
+def test_grave_concerns_come_first_and_the_list_can_be_cut(told):
+    for site in range(3):
+        for number in range(30):
+            told.watch.concerns.note(f"kind-{number}", "a sentence", 1.0, site)
+    told.watch.concerns.note("journal-damaged", "record 7 is damaged", 2.0)
+    now = told.snapshot(3.0)
+    assert now["concerns"][0]["kind"] == "journal-damaged"
+    assert (now["concerns_open"], len(now["concerns"])) == (91, MOST_CONCERNS)
+    assert told.problem() == "record 7 is damaged"
+
+
+def test_share_and_backlog_are_told_for_each_site(told):
+    told.watch.look({0: 300, 1: 100}, 1.0)
+    told.watch.waiting(1, 7, 1.0)
+    now = told.snapshot(2.0)["sites"]
+    assert [each["share"] for each in now] == [0.75, 0.25, 0.0]
+    assert [each["observations"] for each in now] == [300, 100, 0]
+    assert [each["backlog"] for each in now] == [None, 7, None]
+
+
+def test_a_site_tells_its_backlog_with_a_question_and_one_of_an_earlier_version_does_not(told):
+    told.received(with_numbers(Kind.ASK, 0, 1, 1, 1, 0, 0, 1200).to_bytes(), ACCEPTED, 1.0, sender=0)
+    told.received(with_numbers(Kind.ASK, 1, 1, 1, 1, 0, 0, is_old=True).to_bytes(), ACCEPTED, 1.0, sender=1)
+    now = told.snapshot(2.0)
+    assert [(each["site"], each["backlog"], each["state"]) for each in now["sites"]] == [
+        (0, 1200, "trouble"), (1, None, "current"), (2, None, "new"),
+    ]  # fmt: skip
+    assert [(each["kind"], each["site"]) for each in now["concerns"]] == [("backlog", 0)]
 
 
 def test_refusals_are_counted_by_reason_without_the_numbers_in_it(told):
     for number in range(5):
         told.received(upload(0), Verdict(Outcome.REFUSED, f"upload {number} has {number / 7:g} scalars"), 1.0, sender=0)
-    assert told.refusals == {"upload # has # scalars": 5}
+    assert told.refusals.counts == {"upload # has # scalars": 5}
     last = {"count": 5, "at": 1.0, "site": 0, "reason": f"upload 4 has {4 / 7:g} scalars"}
     assert told.snapshot(2.0)["refusals"] == [last]
 
@@ -113,8 +160,8 @@ def test_reasons_made_up_by_an_attacker_do_not_fill_the_memory(told):
     for number in range(1000):
         reason = f"bad {chr(0x4E00 + number)}"
         told.received(b"x", Verdict(Outcome.REFUSED, reason), 1.0)
-    assert len(told.refusals) == MOST_REASONS + 1
-    assert told.refusals[OTHER_REASONS] == 1000 - MOST_REASONS
+    assert len(told.refusals.counts) == MOST_REASONS + 1
+    assert told.refusals.counts[OTHER_REASONS] == 1000 - MOST_REASONS
     assert len(told.snapshot(1.0)["refusals"]) == MOST_REASONS + 1
 
 
@@ -137,7 +184,7 @@ def test_reports_are_totals_so_repetition_and_disorder_do_no_harm(told):
     now = told.snapshot(2.0)
     assert now["arms"] == {"red": 3, "blue": 2}
     assert now["sites"][0]["reported"]["reward_sum"] == 2.0
-    assert sum(each["reward_sum"] for each in now["sites"][0]["reported"]["history"]) == 2.0
+    assert sum(each["sums"]["reward_sum"] for each in now["sites"][0]["reported"]["history"]) == 2.0
     assert now["sites"][1]["reported"] is None
 
 
@@ -181,7 +228,8 @@ def test_only_the_first_sites_that_report_have_a_history_of_their_own():
         told.report(report(1, 1, 0.5, {"red": 1}, client=client), 1.0)
     now = told.snapshot(2.0)
     assert sum(bool(each["reported"]["history"]) for each in now["sites"]) == MOST_DRAWN
-    assert now["rewards_over_time"] == [{"at": 0, "decisions": 100.0, "rewards": 100.0, "reward_sum": 50.0}]
+    sums = {"decisions": 100.0, "rewards": 100.0, "reward_sum": 50.0}
+    assert now["rewards_over_time"] == [{"at": 0, "sums": sums}]
 
 
 def test_a_snapshot_is_plain_data(told):

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.service.status.severity import GRAVE, LIGHT
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.service.status.web import MOST_SITES, Pages, serving
 from samples.told import busy, upload
@@ -52,6 +53,59 @@ def test_one_that_does_not_is_alive_but_not_ready_and_says_why():
     assert status == 503
     assert json.loads(body)["problem"] == "the broker is away"
     assert get("/health/live", [busy()], readiness=lambda: "the broker is away")[0] == 200
+
+
+def troubled(kind, site=None):
+    told = busy()
+    told.watch.concerns.note(kind, f"a sentence about {kind}", NOW - 60, site)
+    return told
+
+
+@pytest.mark.parametrize("kind", GRAVE)
+def test_a_coordinator_that_cannot_do_its_work_is_not_ready_and_says_why(kind):
+    federations = [busy("shops"), troubled(kind)]
+    status, _, body = get("/health", federations)
+    assert status == 503
+    assert json.loads(body)["problem"] == f"clinics: a sentence about {kind}"
+    assert get("/health/live", federations)[0] == 200
+    assert metrics(federations)["fedbandit_ready",] == 0.0
+    told = json.loads(get("/status.json", federations)[2])
+    assert told["problem"] == f"clinics: a sentence about {kind}"
+    assert told["federations"][1]["concerns"][0]["grave"]
+
+
+@pytest.mark.parametrize("kind", [*GRAVE, *LIGHT, "something new"])
+def test_no_site_can_take_the_coordinator_out_of_service(kind):
+    federations = [troubled(kind, site=1)]
+    assert get("/health", federations)[0] == 200
+    assert metrics(federations)["fedbandit_ready",] == 1.0
+    assert metrics(federations)["fedbandit_sites", "clinics", "trouble"] == 1
+
+
+@pytest.mark.parametrize("kind", [*LIGHT, "something new"])
+def test_what_only_calls_for_attention_does_not_take_the_coordinator_out_of_service(kind):
+    assert get("/health", [troubled(kind)])[0] == 200
+
+
+def test_concerns_are_counted_by_kind_and_kinds_that_are_not_known_together():
+    told = troubled("backlog", site=1)
+    for number in range(5):
+        told.watch.concerns.note(f"made-up-{number}", "nobody knows it", NOW, 2)
+    found = metrics([told])
+    assert found["fedbandit_concerns", "backlog", "clinics"] == 1
+    assert found["fedbandit_concerns", "clinics", "other"] == 5
+    assert found["fedbandit_concerns", "clinics", "journal-damaged"] == 0
+    assert len([name for name in found if name[0] == "fedbandit_concerns"]) == len(GRAVE + LIGHT) + 1
+
+
+def test_metrics_tell_backlog_and_observations():
+    told = busy()
+    told.watch.waiting(1, 17, NOW)
+    told.watch.look({1: 30, 2: 10}, NOW)
+    found = metrics([told])
+    assert found["fedbandit_site_backlog", "1", "clinics"] == 17
+    assert found["fedbandit_site_observations", "1", "clinics"] == 30
+    assert found["fedbandit_site_backlog", "2", "clinics"] == 0
 
 
 def test_metrics_tell_messages_bytes_lag_versions_and_the_journal():

@@ -9,6 +9,7 @@ from typing import Any
 SLOTS = 120
 WIDTHS = {600: 5, 7_200: 60, 86_400: 720, 2_592_000: 21_600}  # seconds looked back, to seconds a bucket
 SPANS = tuple(WIDTHS)
+LARGEST_SUM = 1e300  # sums stop here, so that whoever adds up all buckets has a number too
 
 Bucket = dict[str, float]
 
@@ -20,7 +21,7 @@ class History:
     >>> history.add(1000.0, "uploads"), history.add(1003.0, "uploads", 2)
     (None, None)
     >>> history.buckets(now=1004.0, span=600)
-    [{'at': 1000, 'uploads': 3.0}]
+    [{'at': 1000, 'sums': {'uploads': 3.0}}]
     """
 
     __slots__ = ("_open", "_rings")
@@ -36,18 +37,20 @@ class History:
         if at > self._open[0]:
             self._close()
             self._open = (at, Bucket())
-        bucket = self._open[1]
-        bucket[key] = bucket.get(key, 0.0) + amount
+        _merge(self._open[1], [(key, amount)])
 
     def buckets(self, now: float, span: int) -> list[dict[str, Any]]:
-        """Return what happened in the last `span` seconds, oldest first, each with the time at which it begins."""
+        """Return what happened in the last `span` seconds, oldest first, each with the time at which it begins.
+
+        Keys may be words of sites: they have a table of their own, where they cannot stand for anything else.
+        """
         width = WIDTHS[span]
         found: dict[int, Bucket] = {}
         for at, bucket in [*self._rings[span], self._open]:
             begin = at // width * width
             if bucket and begin > now - span - width:
                 _merge(found.setdefault(begin, Bucket()), bucket.items())
-        return [{"at": at, **bucket} for at, bucket in found.items()]
+        return [{"at": at, "sums": bucket} for at, bucket in found.items()]
 
     def _close(self) -> None:
         at, bucket = self._open
@@ -65,4 +68,4 @@ class History:
 
 def _merge(into: Bucket, items: Iterable[tuple[str, float]]) -> None:
     for key, amount in items:
-        into[key] = into.get(key, 0.0) + amount
+        into[key] = min(max(into.get(key, 0.0) + amount, -LARGEST_SUM), LARGEST_SUM)

@@ -9,13 +9,15 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from fedbandit.service.status.severity import by_kind
 from fedbandit.service.status.site_record import SiteRecord
 from fedbandit.service.status.telemetry import Telemetry
+from fedbandit.wire.report import Report
 
 Labels = tuple[str, ...]
 Value = tuple[Labels, float]
 WHOLE, EACH = ("federation",), ("federation", "site")
-DIRECTED, REASONED, STATED = (("federation", each) for each in ("direction", "reason", "state"))
+DIRECTED, REASONED, STATED, OF_KIND = (("federation", each) for each in ("direction", "reason", "state", "kind"))
 
 
 class Metrics(Collector):
@@ -26,10 +28,16 @@ class Metrics(Collector):
     True
     """
 
-    def __init__(self, federations: Sequence[Telemetry], clock: Callable[[], float]) -> None:
-        """Take what tells of each federation, and what tells the time."""
+    def __init__(
+        self,
+        federations: Sequence[Telemetry],
+        clock: Callable[[], float],
+        problem: Callable[[], str] = lambda: "",
+    ) -> None:
+        """Take what tells of each federation, what tells the time, and what tells why the coordinator does not work."""
         self._federations = federations
         self._clock = clock
+        self._problem = problem
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
@@ -40,6 +48,7 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield every metric with its values now."""
         now = self._clock()
+        yield _gauge("ready", "1 if the coordinator can do its work.", (), [((), float(not self._problem()))])
         totals = {told.name: told.totals() for told in self._federations}
         directions = [(name, direction, total) for name, total in totals.items() for direction in ("up", "down")]
         messages = {"up": "uploads", "down": "downloads"}
@@ -55,10 +64,14 @@ class Metrics(Collector):
             "scalars", "Numbers in uploads and downloads.", DIRECTED,
             (((name, way), total[f"scalars_{way}"]) for name, way, total in directions),
         )  # fmt: skip
-        refused = (((told.name, why), n) for told in self._federations for why, n in told.refusals.items())
+        refused = (((told.name, why), n) for told in self._federations for why, n in told.refusals.counts.items())
         yield _counter("refused", "Frames refused, by reason.", REASONED, refused)
         states = (((told.name, state), n) for told in self._federations for state, n in told.states(now).items())
-        yield _gauge("sites", "Sites by state: silent, behind, current, or new (never heard of).", STATED, states)
+        yield _gauge("sites", "Sites by state: new is one that was never heard of.", STATED, states)
+        concerns = (
+            ((told.name, kind), n) for told in self._federations for kind, n in by_kind(told.watch.concerns).items()
+        )
+        yield _gauge("concerns", "What calls for attention, by kind.", OF_KIND, concerns)
         versions = (((told.name,), told.version[1]) for told in self._federations)
         yield _gauge("version", "Number of the newest download.", WHOLE, versions)
         sizes = (((told.name,), told.journal_bytes) for told in self._federations)
@@ -66,36 +79,50 @@ class Metrics(Collector):
         yield from self._of_sites(now)
 
     def _of_sites(self, now: float) -> Iterator[Metric]:
-        def each(value: Callable[[SiteRecord], float | None]) -> Iterator[Value]:
+        def each(value: Callable[[Telemetry, SiteRecord], float | None]) -> Iterator[Value]:
             for told in self._federations:
                 for site in told.sites:
-                    number = value(site)
+                    number = value(told, site)
                     if number is not None:
                         yield (told.name, site.name or str(site.number)), number
 
-        def behind(site: SiteRecord) -> float:
+        def behind(_: Telemetry, site: SiteRecord) -> float:
             return 0.0 if site.behind_since is None else max(0.0, now - site.behind_since)
 
-        yield _counter("uploads", "Uploads accepted.", EACH, each(lambda site: site.uploads))
-        yield _counter("downloads", "Downloads sent.", EACH, each(lambda site: site.downloads))
-        yield _counter("repeated", "Frames that had come before.", EACH, each(lambda site: site.repeated))
-        yield _counter("left_out", "Rounds closed without the site.", EACH, each(lambda site: site.left_out))
+        def reported(number: Callable[[Report], float]) -> Iterator[Value]:
+            for told in self._federations:
+                for site, report in told.reports.sites.items():
+                    yield (told.name, told.sites[site].name or str(site)), number(report.last)
+
+        yield _counter("uploads", "Uploads accepted.", EACH, each(lambda _, site: site.uploads))
+        yield _counter("downloads", "Downloads sent.", EACH, each(lambda _, site: site.downloads))
+        yield _counter("repeated", "Frames that had come before.", EACH, each(lambda _, site: site.repeated))
+        yield _counter("left_out", "Rounds closed without the site.", EACH, each(lambda _, site: site.left_out))
         yield _gauge(
             "site_last_contact_timestamp_seconds", "When the site was last heard of.", EACH,
-            each(lambda site: site.last_contact),
+            each(lambda _, site: site.last_contact),
         )  # fmt: skip
-        yield _gauge("site_version", "Newest download that the site has.", EACH, each(lambda site: site.has[1]))
+        yield _gauge("site_version", "Newest download that the site has.", EACH, each(lambda _, site: site.has[1]))
         yield _gauge(
-            "site_versions_behind", "Downloads that it has not confirmed.", EACH, each(lambda site: len(site.pending))
-        )
+            "site_versions_behind", "Downloads that it has not confirmed.", EACH,
+            each(lambda _, site: len(site.pending)),
+        )  # fmt: skip
         yield _gauge("site_seconds_behind", "For how long it has been behind.", EACH, each(behind))
         yield _gauge(
+            "site_observations", "Observations of the site that the shared model rests on.", EACH,
+            each(lambda told, site: told.watch.observations.get(site.number)),
+        )  # fmt: skip
+        yield _gauge(
+            "site_backlog", "Uploads of the site that are not acknowledged, if it tells.", EACH,
+            each(lambda told, site: told.watch.backlog(site.number)),
+        )  # fmt: skip
+        yield _gauge(
             "site_reported_decisions", "Decisions since the site was opened, if it reports them.", EACH,
-            each(lambda site: None if site.reported is None else site.reported.last.decisions),
+            reported(lambda report: report.decisions),
         )  # fmt: skip
         yield _gauge(
             "site_reported_reward_sum", "Sum of rewards since the site was opened, if it reports it.", EACH,
-            each(lambda site: None if site.reported is None else site.reported.last.reward_sum),
+            reported(lambda report: report.reward_sum),
         )  # fmt: skip
 
 

@@ -6,23 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from fedbandit.service.status.history import History
-from fedbandit.wire.report import Report
-
 MOST_PENDING = 100  # downloads on their way to one site that are told apart
-STATES = ("silent", "behind", "current", "new")  # those that need attention first
+STATES = ("trouble", "silent", "behind", "current", "new")  # those that need attention first
 Version = tuple[int, int]  # the coordinator's epoch, and the number of the download
-
-
-@dataclass(slots=True)
-class Reported:
-    """The sums over a site's reports since the coordinator was started, and the last one."""
-
-    life: int = 0
-    number: int = 0
-    last: Report = field(default_factory=lambda: Report(0, 0, 0.0))
-    at: float = 0.0
-    history: History | None = None  # only of some sites: it takes much more room than all else
 
 
 @dataclass(slots=True)
@@ -46,7 +32,6 @@ class SiteRecord:
     scalars_down: int = 0
     bytes_up: int = 0
     bytes_down: int = 0
-    reported: Reported | None = None
 
     def contact(self, now: float) -> None:
         """Remember that the site was heard of."""
@@ -70,7 +55,7 @@ class SiteRecord:
         self.behind_since = self.pending[0][1] if self.pending else None
 
     def state(self, now: float, silent_after: float) -> str:
-        """Return in one word how the site is: new, silent, behind, or current."""
+        """Return in one word how the site is by what was heard of it: new, silent, behind, or current."""
         if self.last_contact is None:
             return "new"
         if now - self.last_contact > silent_after:
@@ -79,13 +64,11 @@ class SiteRecord:
             return "behind"
         return "current"
 
-    def snapshot(self, now: float, span: int, silent_after: float) -> dict[str, Any]:
+    def snapshot(self, now: float) -> dict[str, Any]:
         """Return all of it as plain data; times are seconds of the clock that the coordinator reads."""
-        told = self.reported
         return {
             "site": self.number,
             "name": self.name,
-            "state": self.state(now, silent_after),
             "first_contact": self.first_contact,
             "last_contact": self.last_contact,
             "version": self.has[1],
@@ -101,14 +84,4 @@ class SiteRecord:
             "scalars_down": self.scalars_down,
             "bytes_up": self.bytes_up,
             "bytes_down": self.bytes_down,
-            "reported": None
-            if told is None
-            else {
-                "at": told.at,
-                "decisions": told.last.decisions,
-                "rewards": told.last.rewards,
-                "reward_sum": told.last.reward_sum,
-                "arms": told.last.arms,
-                "history": [] if told.history is None else told.history.buckets(now, span),
-            },
         }

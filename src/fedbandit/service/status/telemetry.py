@@ -1,12 +1,13 @@
 """What a coordinator tells of one federation: who was heard of when, who has which version, how much has travelled.
 
-Pure memory: no socket, no clock (`now` is an input, in seconds), bounded for each site. A coordinator makes one for
-each federation and calls:
+Pure memory: no socket, no clock (`now` is an input, in seconds), bounded for each site, and whatever the bytes are,
+nothing is raised. A coordinator makes one for each federation and calls:
 
     received(frame, verdict, now, sender=..., scalars=...)    after each frame of a site, with what became of it
     report(frame, now, sender=...) -> Verdict                 instead of the node, for frames of kind REPORT
     sent(frame, now)                                          for each frame that leaves to a site
     left_out(sites, now)                                      when a deadline has closed a round
+    watch.look(observations, now)                             now and then
     journal_bytes = n                                         now and then
 
 All counts are since the object was made, that is since the coordinator was started. `snapshot(now)` is plain data.
@@ -19,19 +20,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fedbandit.core.errors import ProtocolError
+from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.history import SPANS, WIDTHS, History
-from fedbandit.service.status.reasons import LONGEST, kind_of
-from fedbandit.service.status.site_record import STATES, Reported, SiteRecord, Version
-from fedbandit.wire import decode, weigh
-from fedbandit.wire.frame import HEADER, Frame, Kind, read_header
-from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
+from fedbandit.service.status.reasons import Refusals
+from fedbandit.service.status.reports import Reports
+from fedbandit.service.status.severity import is_grave
+from fedbandit.service.status.site_record import STATES, SiteRecord, Version
+from fedbandit.service.status.watch import Watch
+from fedbandit.wire import decode, kind_of, weigh
+from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.report import LARGEST_REWARD
 
 SILENT_AFTER = 90.0  # seconds: three times as long as a site waits by default between two full exchanges
-MOST_DRAWN = 12  # reporting sites with a history of their own: of more, lines in one chart cannot be told apart
 RECENT = 20  # closed rounds that are kept
-MOST_REASONS = 50  # kinds of refusals that are told apart
-OTHER_REASONS = "other reasons"
+MOST_CONCERNS = 50  # that are listed
 COUNTED = (
     "uploads", "downloads", "repeated", "refused", "left_out", "scalars_up", "scalars_down", "bytes_up", "bytes_down",
 )  # fmt: skip
@@ -57,51 +60,48 @@ class Telemetry:
         *,
         names: Sequence[str] = (),
         silent_after: float = SILENT_AFTER,
+        largest_reward: float = LARGEST_REWARD,
+        concerns: Concerns | None = None,
     ) -> None:
-        """Begin with nothing heard of; `names` are those of the sites, in order, if they have any."""
+        """Begin with nothing heard of.
+
+        `names` are those of the sites, in order, if they have any; no reward is farther from zero than
+        `largest_reward`; `concerns` are those that others raise too.
+        """
         self.name = name
         self.algorithm = algorithm
         self.began = now
         self.silent_after = silent_after
         self.journal_bytes = 0
         self.sites = [SiteRecord(each, names[each] if each < len(names) else "") for each in range(clients)]
-        self.refusals: Counter[str] = Counter()
-        self.reports = 0
+        self.refusals = Refusals()
+        self.reports = Reports(largest_reward)
+        self.watch = Watch(Concerns() if concerns is None else concerns)
         self.version: Version = (0, 0)
         self._strangers = SiteRecord(-1, "not on the roster")
-        self._last_refusals: dict[str, dict[str, Any]] = {}  # of each kind
         self._cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
         self._traffic = History()
-        self._arms = History()
-        self._rewards = History()  # over all sites that report them
-        self._chosen: Counter[str] = Counter()
-        self._scalars_of: dict[bytes, int] = {}  # by kind of message
+        self._scalars_of: dict[str, int] = {}  # by kind of message
 
     def received(
         self, data: bytes, verdict: Verdict, now: float, *, sender: int | None = None, scalars: int = 0
     ) -> None:
         """Count a frame from a site; `sender` is whom the connection's credential stands for, where that is known."""
-        site = self._sender(data, verdict, sender)
+        frame = _frame(data)
+        if sender is None and frame is not None and verdict.outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
+            sender = frame.client  # what a frame that was refused says of itself is not believed
+        site = self._site(sender)
         site.bytes_up += len(data)
         self._traffic.add(now, "bytes_up", len(data))
         if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET):
-            self._refused(site, verdict.reason, now)
-        if site is self._strangers:
-            return
-        site.contact(now)
-        if verdict.outcome is Outcome.REPEATED:
-            site.repeated += 1
-            return
-        if verdict.outcome is not Outcome.ACCEPTED:
-            return
-        header = read_header(data)
-        if header.kind is Kind.UPLOAD:
-            site.uploads += 1
-            site.scalars_up += scalars
-            self._traffic.add(now, "uploads")
-            self._traffic.add(now, "scalars", scalars)
-        elif header.kind is Kind.ASK:
-            site.confirms((header.epoch, header.sequence))
+            site.refused += 1
+            self.refusals.add(site.number, verdict.reason, now)
+        if site is not self._strangers:
+            site.contact(now)
+            if verdict.outcome is Outcome.REPEATED:
+                site.repeated += 1
+            elif frame is not None:
+                self._handled(frame, site, verdict, now, scalars)
 
     def report(self, data: bytes, now: float, *, sender: int | None = None) -> Verdict:
         """Take in a site's report of aggregate counters; one that is not right changes nothing but the refusals."""
@@ -109,7 +109,7 @@ class Telemetry:
             frame = Frame.from_bytes(data)
             if frame.client >= len(self.sites) or sender not in (None, frame.client):
                 raise ProtocolError(f"a report in the name of site {frame.client} is not this sender's to make")
-            verdict = self._take_in(frame, Report.from_frame(frame), now)
+            verdict = Verdict(Outcome.ACCEPTED if self.reports.take_in(frame, now) else Outcome.REPEATED)
         except ProtocolError as error:
             verdict = Verdict(Outcome.REFUSED, str(error))
         self.received(data, verdict, now, sender=sender)
@@ -117,13 +117,13 @@ class Telemetry:
 
     def sent(self, data: bytes, now: float) -> None:
         """Count a frame to a site."""
-        kind, client, epoch, sequence, _ = read_header(data)
-        site = self.sites[client]
+        frame = _frame(data)
+        site = self._site(None if frame is None else frame.client)
         site.bytes_down += len(data)
         self._traffic.add(now, "bytes_down", len(data))
-        if kind == Kind.DOWNLOAD:
-            version = (epoch, sequence)
-            scalars = self._scalars(data[HEADER.size :])
+        if frame is not None and frame.kind is Kind.DOWNLOAD:
+            version = (frame.epoch, frame.sequence)
+            scalars = self._scalars(frame.body)
             self.version = max(self.version, version)
             site.downloads += 1
             site.scalars_down += scalars
@@ -135,7 +135,7 @@ class Telemetry:
         """Remember that a deadline has closed a round without these sites."""
         silent = [int(each) for each in sites]
         for each in silent:
-            self.sites[each].left_out += 1
+            self._site(each).left_out += 1
         if silent:
             self._cut.append({"at": now, "left_out": silent})
 
@@ -143,19 +143,25 @@ class Telemetry:
         """Return the counts over all sites, and of whoever is not one."""
         every = [*self.sites, self._strangers]
         counted = {name: sum(getattr(site, name) for site in every) for name in COUNTED}
-        return {"messages": counted["uploads"] + counted["downloads"], **counted, "reports": self.reports}
+        return {"messages": counted["uploads"] + counted["downloads"], **counted, "reports": self.reports.count}
 
     def states(self, now: float) -> dict[str, int]:
         """Return how many sites are in which state."""
-        counted = Counter(site.state(now, self.silent_after) for site in self.sites)
+        counted = Counter(self._states(now))
         return {state: counted[state] for state in STATES}
+
+    def problem(self) -> str:
+        """Return why the federation cannot be served, or nothing."""
+        return "; ".join(each.text for each in self.watch.concerns if is_grave(each))
 
     def snapshot(self, now: float, span: int = SPANS[0], most_sites: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with what happened over the last `span` seconds (one of SPANS).
 
         Of the sites at most so many are listed, and first those that need somebody's attention.
         """
-        listed = sorted(self.sites, key=lambda site: (STATES.index(site.state(now, self.silent_after)), site.number))
+        states = self._states(now)
+        listed = sorted(self.sites, key=lambda site: (STATES.index(states[site.number]), site.number))
+        concerns = sorted(self.watch.concerns, key=is_grave, reverse=True)
         return {
             "name": self.name,
             "algorithm": self.algorithm,
@@ -164,63 +170,73 @@ class Telemetry:
             "silent_after": self.silent_after,
             "clients": len(self.sites),
             "states": self.states(now),
-            "reporting": sum(site.reported is not None for site in self.sites),
+            "reporting": len(self.reports.sites),
             "version": self.version[1],
             "journal_bytes": self.journal_bytes,
             "totals": self.totals(),
-            "refusals": [{"count": n, **self._last_refusals[kind]} for kind, n in self.refusals.most_common()],
+            "concerns_open": len(concerns),
+            "concerns": [
+                {"kind": each.kind, "text": each.text, "since": each.since, "site": each.site, "grave": is_grave(each)}
+                for each in concerns[:MOST_CONCERNS]
+            ],
+            "refusals": self.refusals.snapshot(),
             "rounds_cut": list(self._cut),
             "span": span,
             "width": WIDTHS[span],
             "traffic": self._traffic.buckets(now, span),
-            "arms": dict(self._chosen.most_common()),
-            "arms_over_time": self._arms.buckets(now, span),
-            "rewards_over_time": self._rewards.buckets(now, span),
-            "sites": [site.snapshot(now, span, self.silent_after) for site in listed[:most_sites]],
+            "arms": dict(self.reports.chosen.most_common()),
+            "arms_over_time": self.reports.arms.buckets(now, span),
+            "rewards_over_time": self.reports.rewards.buckets(now, span),
+            "sites": [self._told(site, states[site.number], now, span) for site in listed[:most_sites]],
         }
+
+    def _told(self, site: SiteRecord, state: str, now: float, span: int) -> dict[str, Any]:
+        reported = self.reports.sites.get(site.number)
+        return {
+            **site.snapshot(now),
+            "state": state,
+            "observations": self.watch.observations.get(site.number, 0),
+            "share": self.watch.share(site.number),
+            "backlog": self.watch.backlog(site.number),
+            "reported": None if reported is None else reported.snapshot(now, span),
+        }
+
+    def _states(self, now: float) -> list[str]:
+        """Return how each site is: one of which somebody should know something is never said to be well."""
+        troubled = {each.site for each in self.watch.concerns}
+        return ["trouble" if site.number in troubled else site.state(now, self.silent_after) for site in self.sites]
+
+    def _handled(self, frame: Frame, site: SiteRecord, verdict: Verdict, now: float, scalars: int) -> None:
+        """Take in what became of a frame that had not come before."""
+        is_accepted = verdict.outcome is Outcome.ACCEPTED
+        if frame.kind is Kind.UPLOAD:
+            self.watch.uploaded(site.number, verdict, now)
+            if is_accepted:
+                site.uploads += 1
+                site.scalars_up += scalars
+                self._traffic.add(now, "uploads")
+                self._traffic.add(now, "scalars", scalars)
+        elif frame.kind is Kind.ASK and is_accepted:
+            site.confirms((frame.epoch, frame.sequence))
+            if not frame.is_old:  # sites of 0.1.0 do not tell their backlog
+                self.watch.waiting(site.number, frame.question.waiting, now)
 
     def _scalars(self, body: bytes) -> int:
         """Return the numbers in a message: its shapes are declared, so one of a kind is weighed for all of them."""
-        kind = body[4 : 4 + body[3]]
-        if kind not in self._scalars_of:
-            self._scalars_of[kind] = weigh(decode(body), 1).scalars
+        try:
+            kind = kind_of(body)
+            if kind not in self._scalars_of:
+                self._scalars_of[kind] = weigh(decode(body), 1).scalars
+        except ProtocolError:
+            return 0  # no message at all
         return self._scalars_of[kind]
 
-    def _sender(self, data: bytes, verdict: Verdict, sender: int | None) -> SiteRecord:
-        """Return whose frame it is; what a frame says of itself is not believed if it was refused."""
-        if sender is None and verdict.outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
-            sender = read_header(data).client
-        return self.sites[sender] if sender is not None and 0 <= sender < len(self.sites) else self._strangers
+    def _site(self, number: int | None) -> SiteRecord:
+        return self.sites[number] if number is not None and 0 <= number < len(self.sites) else self._strangers
 
-    def _refused(self, site: SiteRecord, reason: str, now: float) -> None:
-        site.refused += 1
-        kind = kind_of(reason)
-        if kind not in self.refusals and len(self.refusals) >= MOST_REASONS:
-            kind = OTHER_REASONS
-        self.refusals[kind] += 1
-        self._last_refusals[kind] = {"at": now, "site": site.number, "reason": reason[:LONGEST]}
 
-    def _take_in(self, frame: Frame, report: Report, now: float) -> Verdict:
-        """Add what a report tells beyond the one before it; a new life of the site counts from nothing again."""
-        site = self.sites[frame.client]
-        told = site.reported
-        if told is None:
-            reporting = sum(each.reported is not None for each in self.sites)
-            told = site.reported = Reported(history=History() if reporting < MOST_DRAWN else None)
-        if (frame.epoch, frame.sequence) <= (told.life, told.number):
-            return Verdict(Outcome.REPEATED)
-        before = told.last if frame.epoch == told.life else Report(0, 0, 0.0)
-        if not report.goes_on_from(before):
-            raise ProtocolError(f"report {frame.sequence} of site {frame.client} counts less than the one before it")
-        told.life, told.number, told.last, told.at = frame.epoch, frame.sequence, report, now
-        for name in ("decisions", "rewards", "reward_sum"):
-            grown = getattr(report, name) - getattr(before, name)
-            if told.history is not None:
-                told.history.add(now, name, grown)
-            self._rewards.add(now, name, grown)
-        for arm, count in report.arms.items():
-            name = arm if arm in self._chosen or len(self._chosen) < MOST_ARMS else OTHERS
-            self._chosen[name] += count - before.arms.get(arm, 0)
-            self._arms.add(now, name, count - before.arms.get(arm, 0))
-        self.reports += 1
-        return Verdict(Outcome.ACCEPTED)
+def _frame(data: bytes) -> Frame | None:
+    try:
+        return Frame.from_bytes(data)
+    except ProtocolError:
+        return None

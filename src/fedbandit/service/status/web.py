@@ -2,7 +2,8 @@
 
     /               the status page; it asks for /status.json every other second and needs nothing from elsewhere
     /status.json    the telemetry of all federations; ?span= seconds looked back, one of 600, 7200, 86400, 2592000
-    /health         200 if the coordinator works, 503 and the reason if it does not (yet); /health/live: it runs at all
+    /health         200 if the coordinator works, 503 and the reason if it does not (yet), or if it has a grave concern
+    /health/live    200 if it runs at all
     /metrics        for Prometheus
 
 Everything can be read by whoever reaches the address, and nothing can be changed: put a proxy in front of it that asks
@@ -12,9 +13,11 @@ for a password if that is not for everyone.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 
 from aiohttp import web
@@ -38,6 +41,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+STRICT = partial(json.dumps, allow_nan=False)  # browsers read nothing else
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -55,7 +60,7 @@ class Pages:
         self.federations = federations
         self._readiness = readiness
         self._clock = clock
-        self._metrics = Metrics(federations, clock)
+        self._metrics = Metrics(federations, clock, self._problem)
         folder = files("fedbandit.service.status") / "assets"
         self._assets = {each.name: each.read_bytes() for each in folder.iterdir()}
 
@@ -73,6 +78,11 @@ class Pages:
             ]
         )
         return application
+
+    def _problem(self) -> str:
+        """Return why the coordinator does not work, or nothing."""
+        told = [(each.name, each.problem()) for each in self.federations]
+        return "; ".join(filter(None, [self._readiness(), *(f"{name}: {why}" for name, why in told if why)]))
 
     async def _page(self, _: web.Request) -> web.Response:
         return self._file("status.html")
@@ -93,11 +103,12 @@ class Pages:
         now = self._clock()
         told = [each.snapshot(now, int(wanted), MOST_SITES) for each in self.federations]
         return web.json_response(
-            {"now": now, "version": fedbandit.__version__, "problem": self._readiness(), "federations": told}
+            {"now": now, "version": fedbandit.__version__, "problem": self._problem(), "federations": told},
+            dumps=STRICT,
         )
 
     async def _health(self, _: web.Request) -> web.Response:
-        problem = self._readiness()
+        problem = self._problem()
         names = [each.name for each in self.federations]
         body = {"alive": True, "ready": not problem, "problem": problem, "federations": names}
         return web.json_response(body, status=503 if problem else 200)

@@ -22,7 +22,7 @@ function drawn(name, attributes) {
 
 // Numbers for an axis: few, round, from below the least to above the most.
 function ticks(least, most, wanted = 3) {
-  const rough = (most - least || 1) / wanted;
+  const rough = (most - least > 1e-300 ? most - least : 1) / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((each) => each * power >= rough);
   const first = Math.floor(least / step + 1e-9);

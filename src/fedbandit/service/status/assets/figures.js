@@ -5,20 +5,20 @@ import { bytes, count, mean, percent, value } from "./words.js";
 const SHOWN_ARMS = 7; // the others are drawn together
 
 const gap = (breadth) => (breadth > 6 ? 1.5 : 0); // pixels between bars that are broad enough
-const total = (buckets, key) => buckets.reduce((sum, each) => sum + (each[key] || 0), 0);
+const total = (buckets, key) => buckets.reduce((sum, each) => sum + (each.sums[key] || 0), 0);
 
 // Bars up for what sites send and down for what they get; the bucket that is not over yet is paler.
 function mirrored(title, sentence, up, down, words, label, unit) {
   const marks = ({ buckets, width, from, to }) => ({
-    low: -Math.max(...buckets.map((each) => each[down] || 0)),
-    high: Math.max(1, ...buckets.map((each) => each[up] || 0)),
+    low: -Math.max(...buckets.map((each) => each.sums[down] || 0)),
+    high: Math.max(1, ...buckets.map((each) => each.sums[up] || 0)),
     label: (number) => label(Math.abs(number)),
     draw(add, x, y) {
       for (const each of buckets) {
         const [begin, end] = [x(Math.max(each.at, from)), x(Math.min(each.at + width, to))];
         const paler = each.at + width > to ? " open" : "";
         for (const [key, colour, sign] of [[up, "c1", 1], [down, "c2", -1]]) {
-          const height = Math.abs(y(0) - y(sign * (each[key] || 0)));
+          const height = Math.abs(y(0) - y(sign * (each.sums[key] || 0)));
           add("rect", { class: colour + paler, x: begin, width: Math.max(end - begin - gap(end - begin), 1),
             y: sign > 0 ? y(0) - height : y(0), height });
         }
@@ -43,9 +43,9 @@ export const REWARD = {
   title: "Reward",
   sentence: "Average over the sites that report it; thin lines are single sites, up to 12.",
   marks({ buckets, width, from, to, sites }) {
-    const average = (each) => each.reward_sum / each.rewards;
+    const average = ({ sums }) => sums.reward_sum / sums.rewards;
     const lines = [...sites.map((history) => ["thin", history]), ["line", buckets]].map(([kind, history]) =>
-      [kind, history.filter((each) => each.rewards && each.at + width > from)]);
+      [kind, history.filter((each) => each.sums.rewards && each.at + width > from)]);
     const all = lines.flatMap(([, history]) => history.map(average));
     return {
       low: Math.min(...all), high: Math.max(...all), label: value,
@@ -83,7 +83,7 @@ function palette({ arms, colours }) {
 
 function shares(data, buckets) {
   const { shown, has_others } = palette(data);
-  const sum = (keep) => buckets.reduce((all, { at, ...each }) => all + Object.entries(each)
+  const sum = (keep) => buckets.reduce((all, { sums }) => all + Object.entries(sums)
     .reduce((some, [arm, times]) => some + (keep(arm) ? times : 0), 0), 0);
   const all = sum(() => true) || 1;
   const parts = shown.map(([arm, colour]) => [colour, arm, sum((each) => each === arm) / all]);

@@ -2,7 +2,7 @@
 
 import { Chart, element } from "./charts.js";
 import { ARMS, BYTES, MESSAGES, REWARD } from "./figures.js";
-import { ago, bytes, count, duration, many, mean, siteName, STATES, verdict } from "./words.js";
+import { ago, bytes, count, duration, many, mean, percent, sentence, siteName, STATES, verdict } from "./words.js";
 
 const EVERY = 2000; // milliseconds
 const MOST_LINES = 12; // reporting sites that get a line of their own
@@ -34,16 +34,29 @@ class Federation {
     const untouched = told.states.new === told.clients && !told.totals.refused;
     this.section.classList.toggle("untouched", untouched);
     if (untouched) write(this.part("example"), example(told));
+    this.concerns(told);
     this.tiles(told);
     this.draw(told);
     this.table(told);
     this.incidents(told);
   }
 
+  concerns(told) {
+    const names = new Map(told.sites.map((site) => [site.site, siteName(site)]));
+    const lines = told.concerns.map((each) => element("li", { "data-state": each.grave ? "grave" : "trouble" },
+      element("span", { class: "mark", "aria-hidden": "true" }), element("p", {}, sentence(each.text)),
+      element("p", { class: "note" }, `${each.site === null ? "the whole federation" : names.get(each.site) || `site ${each.site}`}, ` +
+        `since ${new Date(each.since * 1000).toLocaleString()} (${ago(told.now - each.since, true)})`)));
+    const hidden = told.concerns_open - told.concerns.length;
+    if (hidden) lines.push(element("li", {}, element("p", { class: "note" }, `and ${many(hidden, "other")}`)));
+    this.section.querySelector(".concerns").hidden = !lines.length;
+    this.part("concerns").replaceChildren(...lines);
+  }
+
   tiles(told) {
     const { totals, states, clients } = told;
     const recent = told.traffic.filter((each) => each.at >= told.now - 60 && told.width < 60);
-    const rate = (key) => told.width < 60 ? `${count(recent.reduce((sum, each) => sum + (each[key] || 0), 0))} in the last minute` : "";
+    const rate = (key) => told.width < 60 ? `${count(recent.reduce((sum, each) => sum + (each.sums[key] || 0), 0))} in the last minute` : "";
     const tiles = [
       ["Sites heard from", `${count(clients - states.new)} / ${count(clients)}`, told.reporting ? `${count(told.reporting)} report arms and reward` : "none reports arms and reward"],
       ["Uploads", count(totals.uploads), rate("uploads")],
@@ -63,14 +76,14 @@ class Federation {
     const within = (buckets) => buckets.filter((each) => each.at + told.width > from);
     const reporting = told.sites.filter((site) => site.reported);
     const sites = told.reporting <= MOST_LINES ? reporting.map((site) => site.reported.history) : [];
-    this.charts.messages.update({ ...time, buckets: within(told.traffic).filter((each) => each.uploads || each.downloads) });
+    this.charts.messages.update({ ...time, buckets: within(told.traffic).filter(({ sums }) => sums.uploads || sums.downloads) });
     this.charts.bytes.update({ ...time, buckets: within(told.traffic) });
-    this.charts.reward.update({ ...time, sites, buckets: within(told.rewards_over_time).filter((each) => each.rewards) });
+    this.charts.reward.update({ ...time, sites, buckets: within(told.rewards_over_time).filter(({ sums }) => sums.rewards) });
     this.charts.arms.update({ ...time, buckets: within(told.arms_over_time) });
   }
 
   table(told) {
-    const columns = ["Site", "State", "Last contact", "Version", "Lag", "Uploads", "Downloads", "Bytes up", "Bytes down"];
+    const columns = ["Site", "State", "Last contact", "Version", "Lag", "Waiting", "Uploads", "Share", "Downloads", "Bytes up", "Bytes down"];
     if (told.reporting) columns.push("Decisions", "Mean reward");
     if (this.heads !== columns.join()) {
       this.heads = columns.join();
@@ -96,7 +109,8 @@ class Federation {
     while (body.rows.length > rows.length) body.deleteRow(-1);
     const hidden = told.clients - told.sites.length;
     write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
-      "A model that would tell a site nothing new is not sent to it, so versions may differ.");
+      "A model that would tell a site nothing new is not sent to it, so versions may differ. Waiting are uploads that the " +
+      "site has and that are not acknowledged; share is its part in the observations behind the model.");
   }
 
   incidents(told) {
@@ -129,7 +143,8 @@ function row(site, told, columns) {
   const cells = [
     siteName(site), STATES[site.state], heard ? ago(told.now - site.last_contact, true) : "never",
     site.version ? count(site.version) : "none yet", heard ? lag : "unknown",
-    count(site.uploads), count(site.downloads), bytes(site.bytes_up), bytes(site.bytes_down),
+    site.backlog === null ? "not told" : count(site.backlog), count(site.uploads),
+    site.share === null ? "none" : percent(site.share), count(site.downloads), bytes(site.bytes_up), bytes(site.bytes_down),
   ];
   if (columns.length > cells.length)
     cells.push(report ? count(report.decisions) : "not reported",
@@ -148,7 +163,8 @@ function show(status) {
   }
   status.federations.forEach((told) => shown.get(told.name).update(told));
   if (!names.length) write(byId("federations"), "This coordinator serves no federation: add a table [federations.NAME] to its file.");
-  const worries = status.federations.reduce((sum, each) => sum + each.states.silent + each.states.behind, 0);
+  const worries = status.federations.reduce((sum, each) => sum + each.states.trouble + each.states.silent + each.states.behind +
+    each.concerns.filter(({ site }) => site === null).length, 0);
   document.title = worries ? `(${worries}) fedbandit` : "fedbandit";
   write(byId("version"), `fedbandit ${status.version}`);
   say(status.problem ? `The coordinator is not ready: ${status.problem}` : "");

@@ -4,16 +4,21 @@ const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const precise = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
-export const count = (number) => (Math.abs(number) < 100_000 ? whole.format(number) : short.format(number));
-export const value = (number) => precise.format(number).replace("-", "−");
-export const mean = (number) => (Math.abs(number) < 10 ? number.toFixed(3) : precise.format(number)).replace("-", "−");
+const scientific = new Intl.NumberFormat("en", { notation: "scientific", maximumSignificantDigits: 3 });
+
+// Numbers that a site can claim but nobody can have counted are not written out.
+const within = (format) => (number) => (Math.abs(number) < 1e15 ? format : scientific).format(number);
+
+export const count = (number) => within(Math.abs(number) < 100_000 ? whole : short)(number);
+export const value = (number) => within(precise)(number).replace("-", "−");
+export const mean = (number) => (Math.abs(number) < 10 ? number.toFixed(3) : within(precise)(number)).replace("-", "−");
 export const percent = (share) => `${share > 0 && share < 0.01 ? "<1" : Math.round(100 * share)} %`;
 
 export function bytes(number) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
   for (; number >= 1000 && unit < units.length - 1; unit++) number /= 1000;
-  return `${unit ? precise.format(number) : whole.format(number)} ${units[unit]}`;
+  return `${unit ? within(precise)(number) : whole.format(number)} ${units[unit]}`;
 }
 
 export function duration(seconds, roughly = false) {
@@ -31,9 +36,12 @@ export const ago = (seconds, roughly) => (seconds < 3 ? "just now" : `${duration
 
 export const many = (number, one, more = `${one}s`) => `${count(number)} ${number === 1 ? one : more}`;
 
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
 export const siteName = (site) => site.name || `site ${site.site}`;
 
 export const STATES = {
+  trouble: "trouble",
   current: "up to date",
   behind: "behind",
   silent: "silent",
@@ -46,6 +54,12 @@ export function verdict(federation) {
   const of = `of ${many(clients, "site")}`;
   if (states.new === clients)
     return ["new", `No site has connected yet: the coordinator waits for ${many(clients, "site")}.`];
+  if (federation.concerns.some((each) => each.grave))
+    return ["grave", "The coordinator cannot do its work."];
+  if (states.trouble)
+    return ["trouble", `${count(states.trouble)} ${of} ${states.trouble === 1 ? "is" : "are"} in trouble: see what is said below.`];
+  if (federation.concerns.length)
+    return ["trouble", "Something calls for attention: see what is said below."];
   if (states.silent)
     return ["silent", `${count(states.silent)} ${of} ${states.silent === 1 ? "has" : "have"} been silent for more than ` +
       `${duration(patience)}. What they have learnt waits with them and comes when they are back.`];
