@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import field, fields, make_dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
 import fedbandit as fb
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import formerly
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
+from fedbandit.durable.site_accounts import Accounts, Closure, CoordinatorMemory
+from fedbandit.wire.state import decode_state
 from golden import story
 
 HERE = Path(__file__).parent
@@ -119,6 +125,50 @@ def test_what_goes_on_from_old_files_can_be_opened_again(golden):
         golden.require(story.known_of_site(golden.name, site), known)
         site.close()
     server.journal.close()
+
+
+def test_a_journal_of_another_federation_says_so_though_its_records_are_strange(version, tmp_path):
+    golden = Golden(version, "async-linucb", tmp_path)
+    journal = open_journal(str(golden.folder), "coordinator")
+    with pytest.raises(InvalidInput, match="the journal belongs to another federation"):
+        story.open_server("sync-linucb", journal)
+    journal.close()
+
+
+def test_a_store_of_another_site_is_refused_though_it_has_but_a_snapshot(version, tmp_path):
+    golden = Golden(version, "async-linucb", tmp_path)
+    sites = golden.sites()
+    sites[1].node.unchecked = None
+    sites[1].node.save()
+    for site in sites:
+        site.close()
+    with pytest.raises(InvalidInput, match="the store belongs to site 1, not to 0: give that number"):
+        story.open_site(golden.name, 0, golden.folder / "site-1.db")
+
+
+def changed(kind, *, without=(), added=(), name="", **former):
+    """A record type as a later version may have it."""
+    kept = [(each.name, each.type, each) for each in fields(kind) if each.name not in (*without, *former.values())]
+    renamed = [(today, Any) for today in former]
+    again = make_dataclass(name or kind.__name__, renamed + [(one, Any) for one, _, _ in kept] + list(added))
+    return formerly(kind.__name__, **former)(again) if name else formerly(**former)(again)
+
+
+def test_records_that_have_changed_since_are_read_from_the_files_of_earlier_versions(golden):
+    """A field was added, one has gone with all that was in it, and a class and a field have a new name."""
+    journal = open_journal(str(golden.folder), "coordinator")
+    mood = ("mood", str, field(default="calm"))
+    accounts = changed(Accounts, name="Books", counted="observations", added=[mood])
+    memory = changed(CoordinatorMemory, without=["latest", "node"], added=[mood])
+    memory.__annotations__["accounts"] = accounts
+    closure = changed(Closure)
+    read = decode_state(journal.snapshot().data, memory, accounts, closure)
+    assert (read.mood, read.accounts.mood) == ("calm", "calm")
+    assert {str(site): count for site, count in read.accounts.counted.items()} == (
+        golden.known["at snapshot"]["observations"]
+    )
+    assert not hasattr(read, "latest")
+    journal.close()
 
 
 def test_a_policy_chooses_as_it_did(golden):

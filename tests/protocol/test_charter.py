@@ -1,13 +1,18 @@
-"""A federation whose messages are larger than what carries them is refused when it is set up."""
+"""A charter is known by what it means, and a federation whose messages nothing can carry is refused."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 import fedbandit as fb
+from fedbandit.algorithms.linear.async_linucb import AsyncLinUCB
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import formerly
 from fedbandit.protocol.charter import Charter
 
+SMALL = fb.Setting(clients=3, arms=2, dimension=4, horizon=100)
 SHUTTLE = fb.Setting(clients=5, arms=7, dimension=63, horizon=100)
 MOST = 8 * 1024 * 1024
 
@@ -28,3 +33,28 @@ def test_matrices_of_a_wide_network_are_refused_and_the_remedies_help(name):
         Charter.named(name, SHUTTLE, width=20).require_messages_within(MOST)
     Charter.named(name, SHUTTLE, width=20, diagonal=True).require_messages_within(MOST)
     Charter.named(name, SHUTTLE, width=6).require_messages_within(MOST)
+
+
+def charter_text(**changes):
+    values = json.loads(Charter.named("async-linucb", SMALL).text)
+    parameters = {**values["parameters"], **changes}
+    return json.dumps({**values, "parameters": {key: each for key, each in parameters.items() if each != "left out"}})
+
+
+def test_a_parameter_that_a_file_does_not_know_yet_has_its_default():
+    charter = Charter.named("async-linucb", SMALL)
+    charter.require(charter_text(noise="left out"), "the journal")
+    with pytest.raises(InvalidInput, match="the journal belongs to another federation"):
+        Charter.named("async-linucb", SMALL, noise=0.2).require(charter_text(noise="left out"), "the journal")
+
+
+def test_a_parameter_that_is_not_known_here_is_another_federation():
+    with pytest.raises(InvalidInput, match="the journal belongs to another federation"):
+        Charter.named("async-linucb", SMALL).require(charter_text(temper=1.0), "the journal")
+
+
+def test_a_parameter_is_read_under_its_former_name(monkeypatch):
+    monkeypatch.setattr(AsyncLinUCB, "__formerly__", None, raising=False)
+    formerly(upload_threshold="threshold")(AsyncLinUCB)
+    text = charter_text(upload_threshold="left out", threshold=3.0)
+    assert Charter.from_text(text) == Charter.named("async-linucb", SMALL, upload_threshold=3.0)

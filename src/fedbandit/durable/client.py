@@ -23,7 +23,7 @@ from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, 
 from fedbandit.durable.site_life import SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Question, with_numbers
-from fedbandit.wire.state import decode_state, encode_state
+from fedbandit.wire.state import decode_state, encode_state, field_of
 
 
 class DurableClient:
@@ -180,6 +180,7 @@ class DurableClient:
             return life
         snapshot = self.journal.snapshot()
         if snapshot is not None:
+            self._require_own(str(field_of(snapshot.data, "charter")), field_of(snapshot.data, "number"))
             offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
             life.recall(decode_state(snapshot.data, SiteMemory, type(life.node.state)), offers)
         for entry in self.journal.records(snapshot.position if snapshot else 0):
@@ -218,12 +219,15 @@ class DurableClient:
 
     def _open(self, life: SiteLife, event: Opened, position: int) -> None:
         """Begin a new life; if it is not the first, numbers from now on are held back."""
-        self.charter.require(event.charter, "the store")
-        if event.number != self.number:
-            raise InvalidInput(f"the store belongs to site {event.number}, not to {self.number}: give that number")
+        self._require_own(event.charter, event.number)
         if life.node.epoch and self.unchecked is None:
             self.unchecked = life.node.epoch, int(life.node.sent[0]) + 1
             self._unchecked_at = self._restored_at = position
         if self.unchecked is not None and event.restored:
             self._restored_at, self.is_closing = position, True
         life.open(event.fresh)
+
+    def _require_own(self, charter: str, number: int) -> None:
+        self.charter.require(charter, "the store")
+        if number != self.number:
+            raise InvalidInput(f"the store belongs to site {number}, not to {self.number}: give that number")

@@ -25,7 +25,7 @@ from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
 from fedbandit.wire import decode
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, refusal, with_numbers
-from fedbandit.wire.state import decode_state, encode_state
+from fedbandit.wire.state import decode_state, encode_state, field_of
 
 
 class DurableServer:
@@ -121,8 +121,8 @@ class DurableServer:
         self._since_snapshot = 0
         snapshot = self.journal.snapshot()
         if snapshot is not None:
+            self.charter.require(str(field_of(snapshot.data, "charter")), "the journal")
             memory: CoordinatorMemory = decode_state(snapshot.data, CoordinatorMemory, type(self.node.state))
-            self.charter.require(memory.charter, "the journal")
             self.node.recall(memory.node)
             self.accounts = memory.accounts
             self.postbox.recall(memory.latest)

@@ -93,7 +93,6 @@ class SiteLife:
 
     def recall(self, memory: SiteMemory, offers: dict[int, Chose]) -> None:
         """Go on from what a site remembered, with the records of its pending decisions by position."""
-        self.charter.require(memory.charter, "the store")
         node = self.node
         node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
         node.sent[:], node.received[:] = memory.sent, memory.received

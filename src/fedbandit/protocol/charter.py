@@ -9,6 +9,7 @@ from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import former_fields
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.messages import Download, Upload
 from fedbandit.protocol.schema import Schema
@@ -109,12 +110,20 @@ class Charter:
             raise InvalidInput(
                 f"{text[:60]!r} is no charter: give the algorithm, its parameters and the setting"
             ) from None
-        return cls(algorithms[name].from_values(given), setting)
+        kind = algorithms[name]
+        former = former_fields(kind)
+        return cls(kind.from_values({former.get(key, key): value for key, value in given.items()}), setting)
 
     def require(self, text: str, place: str) -> None:
-        """Refuse a file that belongs to another charter."""
-        if text != self.text:
+        """Refuse a file that belongs to another charter; what it does not say has its default."""
+        if text != self.text and not self._is_meant_by(text):
             raise InvalidInput(f"{place} belongs to another federation: it says {text}, not {self.text}")
+
+    def _is_meant_by(self, text: str) -> bool:
+        try:
+            return Charter.from_text(text) == self
+        except InvalidInput:  # an algorithm or a parameter that is unknown here
+            return False
 
     def require_messages_within(self, most: int) -> None:
         """Refuse a federation that has a message of more than `most` bytes, which is more than its carrier takes.
