@@ -30,16 +30,33 @@ def test_a_refused_upload_is_a_concern_for_an_hour_though_others_are_accepted():
     assert kinds(watch) == []
 
 
-def test_an_upload_that_must_wait_is_a_concern_until_one_is_accepted():
+def test_uploads_that_must_wait_for_more_than_a_minute_are_a_concern_until_one_is_accepted():
     watch = Watch()
-    watch.uploaded(4, PUT_OFF, now=10.0)
-    assert kinds(watch) == [("uploads-put-off", 4)]
-    watch.uploaded(5, ACCEPTED, now=11.0)
-    assert kinds(watch) == [("uploads-put-off", 4)]
-    watch.uploaded(4, ACCEPTED, now=12.0)
+    for second in (0, 30, 60):
+        watch.uploaded(4, PUT_OFF, now=float(second))
     assert kinds(watch) == []
-    watch.uploaded(4, PUT_OFF, now=13.0)
-    watch.look({}, now=14.0 + REFUSED_SECONDS)
+    watch.uploaded(4, PUT_OFF, now=61.0)
+    assert kinds(watch) == [("uploads-put-off", 4)]
+    watch.uploaded(5, ACCEPTED, now=62.0)
+    assert kinds(watch) == [("uploads-put-off", 4)]
+    watch.uploaded(4, ACCEPTED, now=63.0)
+    assert kinds(watch) == []
+
+
+def test_uploads_that_must_wait_now_and_then_and_are_accepted_in_between_are_no_concern():
+    watch = Watch()
+    for second in range(1000):
+        watch.uploaded(4, ACCEPTED if second % 50 == 49 else PUT_OFF, now=float(second))
+        assert kinds(watch) == []
+
+
+def test_a_site_that_gave_up_sending_what_must_wait_is_no_concern_after_an_hour():
+    watch = Watch()
+    watch.uploaded(4, PUT_OFF, now=0.0)
+    watch.uploaded(4, PUT_OFF, now=100.0)
+    watch.look({}, now=100.0 + REFUSED_SECONDS)
+    assert kinds(watch) == [("uploads-put-off", 4)]
+    watch.look({}, now=101.0 + REFUSED_SECONDS)
     assert kinds(watch) == []
 
 
@@ -110,13 +127,13 @@ def test_a_site_that_no_longer_outweighs_the_others_is_no_concern():
 def test_each_concern_is_told_once_when_it_is_raised_and_once_when_it_is_over():
     concerns = Concerns()
     watch = Watch(concerns)
-    concerns.note("broker-away", "the broker is away", now=1.0)
+    concerns.note("broker-cannot-store", "the broker is away", now=1.0)
     watch.uploaded(4, REFUSED, now=2.0)
     assert [(each.concern.kind, each.is_over) for each in watch.changes()] == [
-        ("broker-away", False), ("uploads-refused", False),
+        ("broker-cannot-store", False), ("uploads-refused", False),
     ]  # fmt: skip
     watch.uploaded(4, REFUSED, now=3.0)
     assert watch.changes() == []
-    concerns.clear("broker-away")
+    concerns.clear("broker-cannot-store")
     assert [(each.concern.text, each.is_over) for each in watch.changes()] == [("the broker is away", True)]
     assert watch.changes() == []

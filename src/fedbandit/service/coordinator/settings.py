@@ -19,7 +19,8 @@ limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+import math
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 
+GUARDS = {"context": "1.0", "reward": "1.0", "observations_per_second": "100"}  # limits to set, with an example of each
 _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
 _FEDERATION = {
@@ -50,6 +52,12 @@ class FederationPlan:
     deadline: float | None = None
     keep_log: bool = False
 
+    @property
+    def missing_limits(self) -> list[str]:
+        """Return which limits are not set, of those without which one site can say whatever it likes."""
+        told = {**asdict(self.limits.bounds), "observations_per_second": self.limits.observations_per_second}
+        return [name for name in GUARDS if math.isinf(told[name])]
+
 
 @dataclass(frozen=True)
 class ServicePlan:
@@ -62,6 +70,15 @@ class ServicePlan:
     host: str = "127.0.0.1"
     port: int = 8080
 
+    def warnings(self) -> dict[str, str]:
+        """Return what is to be said of federations whose sites are others' and are not held to any limits, by name.
+
+        With `tls://` the sites are run by whoever holds a credential; with `nats://` all is on one machine.
+        """
+        if not self.broker.startswith("tls://"):
+            return {}
+        return {each.name: _warning(each) for each in self.federations if each.missing_limits}
+
     def listening_at(self, http: str) -> ServicePlan:
         """Return the plan with another HTTP address, HOST:PORT.
 
@@ -72,6 +89,16 @@ class ServicePlan:
         if not host or not port.isdecimal() or int(port) > 65535:
             raise InvalidInput(f"http {http!r} is no address: write HOST:PORT, as in 127.0.0.1:8080")
         return replace(self, host=host.strip("[]"), port=int(port))
+
+
+def _warning(plan: FederationPlan) -> str:
+    missing = plan.missing_limits
+    line = ", ".join(f"{name} = {GUARDS[name]}" for name in missing)
+    remedy = f"write limits = {{ {line} }}" if len(missing) == len(GUARDS) else f"add {line} to the limits"
+    return (
+        f"no limit is set for {', '.join(missing)}, so one site can pull the shared model as far as it likes: "
+        f"{remedy} in [federations.{plan.name}], with numbers that hold for your data"
+    )
 
 
 def read_plan(path: Path) -> ServicePlan:

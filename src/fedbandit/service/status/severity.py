@@ -11,9 +11,10 @@ from collections.abc import Iterable
 
 from fedbandit.durable.concerns import Concern
 
-GRAVE = ("journal-damaged", "broker-away", "broker-full")
+GRAVE = ("journal-damaged", "broker-cannot-store")
 LIGHT = (
-    "limits-missing", "uploads-refused", "uploads-put-off", "backlog", "one-site-outweighs", "two-sites-one-number",
+    "limits-missing", "coordinator-went-back", "uploads-refused", "uploads-put-off", "uploads-missing", "backlog",
+    "one-site-outweighs", "two-sites-one-number", "another-charter", "site-ahead-too-often", "frame-put-aside",
 )  # fmt: skip
 OTHER = "other"
 

@@ -3,7 +3,7 @@
 | kind | raised | cleared |
 | --- | --- | --- |
 | uploads-refused | an upload of the site was refused for good | an hour after the last |
-| uploads-put-off | an upload of the site was refused for now | when one is accepted, or an hour after the last |
+| uploads-put-off | uploads were refused for now, for a minute | one is accepted, or none came for an hour |
 | backlog | the site has 1,000 unsent uploads; or 20, and more with each of 5 questions | it has less, and shrinks |
 | one-site-outweighs | it made over half of all observations and 10 times the median of the others | that is over |
 """
@@ -21,6 +21,7 @@ from fedbandit.service.status.reasons import LONGEST
 
 REFUSED, PUT_OFF, BACKLOG, OUTWEIGHS = "uploads-refused", "uploads-put-off", "backlog", "one-site-outweighs"
 REFUSED_SECONDS = 3600.0
+PUT_OFF_SECONDS = 60.0  # a site is often told to ask first, or to send another upload first, and then all is well
 LARGE_BACKLOG = 1000
 GROWING_BACKLOG = 20
 GROWN_TIMES = 5
@@ -55,18 +56,19 @@ class Watch:
     observations: dict[int, int] = field(default_factory=dict)  # by site, as last looked at
     _total: int = 0  # of them
     _refused: dict[tuple[int, str], float] = field(default_factory=dict)  # when the last was
+    _put_off: dict[int, float] = field(default_factory=dict)  # since when, with none accepted after it
     _backlogs: dict[int, _Backlog] = field(default_factory=dict)
     _known: dict[tuple[int | None, str], Concern] = field(default_factory=dict)
 
     def uploaded(self, site: int, verdict: Verdict, now: float) -> None:
         """Take in what became of an upload."""
         reason = verdict.reason[:LONGEST]
-        if verdict.outcome is Outcome.ACCEPTED and self._refused.pop((site, PUT_OFF), None) is not None:
-            self.concerns.clear(PUT_OFF, site)
+        if verdict.outcome is Outcome.ACCEPTED and self._put_off.pop(site, None) is not None:
+            self._over(site, PUT_OFF)
         elif verdict.outcome is Outcome.REFUSED:
             self._refused[site, REFUSED] = now
             self.concerns.note(REFUSED, f"an upload of site {site} was refused and is lost: {reason}", now, site)
-        elif verdict.outcome is Outcome.NOT_YET:
+        elif verdict.outcome is Outcome.NOT_YET and now > self._put_off.setdefault(site, now) + PUT_OFF_SECONDS:
             self._refused[site, PUT_OFF] = now
             self.concerns.note(PUT_OFF, f"uploads of site {site} must wait: {reason}", now, site)
 
@@ -90,8 +92,7 @@ class Watch:
         """Look at how many observations each site has made, and at what is over by now."""
         for (site, kind), last in list(self._refused.items()):
             if now > last + REFUSED_SECONDS:
-                del self._refused[site, kind]
-                self.concerns.clear(kind, site)
+                self._over(site, kind)
         self.observations = {site: max(0, count) for site, count in observations.items()}
         self._total = sum(self.observations.values())
         heaviest = self._heaviest()
@@ -123,6 +124,10 @@ class Watch:
         over = [Change(each, is_over=True) for key, each in self._known.items() if key not in now_open]
         self._known = now_open
         return over + raised
+
+    def _over(self, site: int, kind: str) -> None:
+        self._refused.pop((site, kind), None)
+        self.concerns.clear(kind, site)
 
     def _heaviest(self) -> int | None:
         """Return the site that outweighs all others, if one does."""

@@ -82,7 +82,7 @@ class Pages:
     def _problem(self) -> str:
         """Return why the coordinator does not work, or nothing."""
         told = [(each.name, each.problem()) for each in self.federations]
-        return "; ".join(filter(None, [self._readiness(), *(f"{name}: {why}" for name, why in told if why)]))
+        return self._readiness() or "; ".join(f"{name}: {why}" for name, why in told if why)
 
     async def _page(self, _: web.Request) -> web.Response:
         return self._file("status.html")
