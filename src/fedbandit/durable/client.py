@@ -50,6 +50,7 @@ class DurableClient:
         self.snapshot_every = snapshot_every
         self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
         self.is_closing = False
+        self.refusal = ""  # why the coordinator does not take in what the site sends, for now
         self._unchecked_at = 0  # the position of the record from which on that holds
         self._restored_at = 0  # and of the one since which the journal may be an old backup
         self._since_snapshot = 0
@@ -85,12 +86,15 @@ class DurableClient:
             if (frame.epoch, frame.sequence) > self.life.version:
                 self.life.receive(frame, self.life.open_download(frame))
                 self._append(Heard(data))
+                self.refusal = ""
         elif frame.kind is Kind.ACKNOWLEDGEMENT:
             if self.life.outbox.acknowledge(frame.epoch, frame.sequence):
                 self._append(Heard(data))
+                self.refusal = ""
             self._compare(frame.epoch, *frame.numbers)
         elif frame.kind is Kind.REFUSAL:
             for_good, reason = frame.verdict
+            self.refusal = self.refusal if for_good else reason
             if for_good and self.life.outbox.refuse(frame.epoch, frame.sequence, reason):
                 self._append(Heard(data))
         elif frame.kind is Kind.CLOSED:
@@ -139,6 +143,54 @@ class DurableClient:
             self.journal.save(encode_state(self.life.memory()), self.life.released)
         self.life.released.clear()
         self._since_snapshot = 0
+
+    @property
+    def draws(self) -> int:
+        """Return how many standard normals a choice needs."""
+        return self.life.side.draws
+
+    def would_choose(self, features: Floats, draws: Floats) -> Ints:
+        """Return what would be chosen with other draws, and remember nothing of it."""
+        return self.life.choose(features, draws)
+
+    def encoded_state(self) -> bytes:
+        """Return what the algorithm has learnt, as bytes."""
+        return encode_state(self.life.node.state)
+
+    @property
+    def opening(self) -> int:
+        """Return the number that the site got when it was opened: greater than those of all openings before."""
+        return self.life.decisions.life
+
+    @property
+    def issued(self) -> int:
+        """Return how many decisions the site has made, in all its lives."""
+        return sum(self.life.decisions.issued.values())
+
+    @property
+    def pending(self) -> int:
+        """Return how many decisions await their reward."""
+        return len(self.life.decisions.pending)
+
+    @property
+    def unsent(self) -> int:
+        """Return how many uploads the coordinator has not acknowledged."""
+        return len(self.life.outbox.frames)
+
+    @property
+    def has_news(self) -> bool:
+        """Tell whether there is something to send for the first time."""
+        return bool(self.life.outbox.new)
+
+    @property
+    def refused(self) -> list[str]:
+        """Return why uploads were refused for good, in the order in which that was told."""
+        return [each.reason for each in self.life.outbox.refused]
+
+    @property
+    def version(self) -> int:
+        """Return the number of the last download, 0 before the first."""
+        return self.life.version[1]
 
     def _append(self, event: Event, *, keep: bool = False) -> int:
         if self.journal is None:

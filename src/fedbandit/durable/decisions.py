@@ -39,23 +39,27 @@ class Decisions:
     def add(self, position: int, features: Floats, choice: Ints) -> str:
         """Remember a decision; return its name."""
         number = self.issued[self.life] = self.issued[self.life] + 1
-        name = f"{self.life:x}-{number:x}"
+        name = _name(self.life, number)
         self.pending[name] = Pending(position, features, choice)
         return name
 
     def awaiting(self, name: str) -> Pending | None:
         """Return a decision that awaits its reward, or None if that has come; refuse a name that was never given."""
-        pending = self.pending.get(name)
+        pending = self.pending.get(name) if isinstance(name, str) else None
         if pending is None:
-            self._require_issued(name)
+            if not (isinstance(name, str) and self._was_given(name)):
+                raise InvalidInput(f"no decision {name!r} was made at this site: give the id that choose returned")
             return None
         return pending if pending.reward is None else None
 
-    def _require_issued(self, name: str) -> None:
-        life, _, number = str(name).partition("-")
+    def _was_given(self, name: str) -> bool:
+        life, _, number = name.partition("-")
         try:
-            is_known = 0 < int(number, 16) <= self.issued.get(int(life, 16), 0)
+            given_in, count = int(life, 16), int(number, 16)
         except ValueError:
-            is_known = False
-        if not is_known:
-            raise InvalidInput(f"no decision {name!r} was made at this site: give the id that choose returned")
+            return False
+        return name == _name(given_in, count) and 0 < count <= self.issued.get(given_in, 0)
+
+
+def _name(life: int, number: int) -> str:
+    return f"{life:x}-{number:x}"

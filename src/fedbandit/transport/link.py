@@ -1,9 +1,25 @@
-"""A connection between a site and its coordinator: whatever can carry frames."""
+"""A connection between a site and its coordinator: whatever can carry frames.
+
+How often a site says something again, and how long a broker knows what it has heard before, belong together: if a
+broker took what is sent again for a repetition, nothing that the coordinator has lost or put off could ever reach it.
+So what is sent again comes later than the broker remembers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
+
+RESEND = 30.0  # seconds after which a site sends again what was not acknowledged; longer if it hears nothing
+DUPLICATES = 10.0  # seconds for which a broker drops what comes twice
+
+
+class LinkRefused(ConnectionError):
+    """The other end does not let this site in: its credential is wrong or has expired, or is that of another site."""
+
+
+class NotStored(ConnectionError):
+    """What was sent has not been stored: there is no room for it, or nobody who keeps it."""
 
 
 class Link(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
 
 _TABLES = """
@@ -42,7 +43,7 @@ class SqliteJournal:
         self._is_synced = True
         self._has_outdated = not keep_log  # records from before the snapshot, which are dropped little by little
         try:
-            self._file = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=0.5)
+            self._file = connect(self.path)
             self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._file.execute("PRAGMA journal_mode=WAL")
             self._wait_for_disk(False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.transport.link import DUPLICATES
 from fedbandit.transport.nats.address import client_library
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import HEADER
@@ -16,7 +17,6 @@ from fedbandit.wire.frame import HEADER
 CONSUMER = "coordinator"
 REDELIVER_SECONDS = 60.0  # longer than any queue: what comes twice takes twice the time
 MOST_UNSETTLED = 64  # messages of one stream that are on their way
-DUPLICATES_SECONDS = 10.0  # shorter than the time after which a site sends again what was refused for now
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
 
 
@@ -33,7 +33,7 @@ class Streams:
     async def arrange(self, subjects: Subjects, clients: int, most_bytes: int) -> None:
         """Make what a federation needs, or make it right: its streams, and what delivers them to the coordinator."""
         api = self._api
-        limits = {"max_msg_size": most_bytes + HEADER.size + ROOM_FOR_HEADERS, "duplicate_window": DUPLICATES_SECONDS}
+        limits = {"max_msg_size": most_bytes + HEADER.size + ROOM_FOR_HEADERS, "duplicate_window": DUPLICATES}
         for name, subject in subjects.streams(clients).items():
             await self._ensure(api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **limits))
             await self._consume(name, subjects.delivery)
