@@ -16,9 +16,12 @@ may be given again. A backup from the time between an opening and the coordinato
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
 from fedbandit.durable.site_life import SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
@@ -183,9 +186,9 @@ class DurableClient:
         return bool(self.life.outbox.new)
 
     @property
-    def refused(self) -> list[str]:
-        """Return why uploads were refused for good, in the order in which that was told."""
-        return [each.reason for each in self.life.outbox.refused]
+    def refused(self) -> Sequence[Refused]:
+        """Return the uploads that were refused for good, in the order in which that was told."""
+        return self.life.outbox.refused
 
     @property
     def version(self) -> int:

@@ -151,7 +151,7 @@ class Site:
     def refused(self) -> list[str]:
         """Return why the coordinator refused uploads of this site for good, if it did."""
         with self._guard.reading():
-            return self.node.refused
+            return [each.reason for each in self.node.refused]
 
     @property
     def state(self) -> SiteState:
@@ -173,9 +173,9 @@ class Site:
         with self._guard.reading():
             known = len(self.node.refused)
             self.node.receive(frame)
-            reasons, refusal = self.node.refused[known:], self.node.refusal
-        for reason in reasons:  # not while the lock is held: whoever handles the log may ask the site something
-            log.warning("the coordinator refused an upload for good, and what it held is lost: %s", reason)
+            refused, refusal = self.node.refused[known:], self.node.refusal
+        for each in refused:  # not while the lock is held: whoever handles the log may ask the site something
+            log.warning("the coordinator refused upload %d for good, with all it held: %s", each.sequence, each.reason)
         return refusal
 
     def news(self) -> list[bytes]:

@@ -82,7 +82,7 @@ class Player:
         self._arms = demo.charter.setting.arms
         count = min(BLOCK, demo.world.setting().horizon)
         self._names = ArmNames(next(demo.world.turns(count, demo.seed, count)))
-        made = sum(site.node.life.decisions.issued.values())  # in earlier lives of a folder that is used again
+        made = site.node.issued  # in earlier lives of a folder that is used again
         self._turns = itertools.islice(own_turns(demo.world, number, demo.seed), made, None)
         self._rewards: list[tuple[float, str, float]] = []  # by the time at which they are known
 
