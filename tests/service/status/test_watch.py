@@ -6,10 +6,10 @@ import pytest
 
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.service.status.watch import GROWN_TIMES, LARGE_BACKLOG, REFUSED_SECONDS, Watch
+from fedbandit.service.status.watch import Watch
 
 ACCEPTED = Verdict(Outcome.ACCEPTED)
-REFUSED = Verdict(Outcome.REFUSED, "gram has a number of size 1e+120")
+REFUSED = Verdict(Outcome.REFUSED, "gram is -1")
 PUT_OFF = Verdict(Outcome.NOT_YET, "upload 9 is ahead of 3")
 
 
@@ -22,11 +22,14 @@ def test_a_refused_upload_is_a_concern_for_an_hour_though_others_are_accepted():
     watch.uploaded(4, REFUSED, now=10.0)
     watch.uploaded(4, ACCEPTED, now=11.0)
     watch.uploaded(4, REFUSED, now=100.0)
-    watch.look({}, now=100.0 + REFUSED_SECONDS)
+    watch.look({}, now=100.0 + 3600.0)
     (concern,) = watch.concerns
     assert (concern.kind, concern.site, concern.since) == ("uploads-refused", 4, 10.0)
-    assert concern.text == "an upload of site 4 was refused and is lost: gram has a number of size 1e+120"
-    watch.look({}, now=101.0 + REFUSED_SECONDS)
+    assert (
+        concern.text
+        == "an upload of site 4 was refused, and what it told is lost; see what this site sends: gram is -1"
+    )
+    watch.look({}, now=101.0 + 3600.0)
     assert kinds(watch) == []
 
 
@@ -54,26 +57,26 @@ def test_a_site_that_gave_up_sending_what_must_wait_is_no_concern_after_an_hour(
     watch = Watch()
     watch.uploaded(4, PUT_OFF, now=0.0)
     watch.uploaded(4, PUT_OFF, now=100.0)
-    watch.look({}, now=100.0 + REFUSED_SECONDS)
+    watch.look({}, now=100.0 + 3600.0)
     assert kinds(watch) == [("uploads-put-off", 4)]
-    watch.look({}, now=101.0 + REFUSED_SECONDS)
+    watch.look({}, now=101.0 + 3600.0)
     assert kinds(watch) == []
 
 
 def test_a_large_backlog_is_a_concern_until_it_is_not():
     watch = Watch()
-    watch.waiting(4, LARGE_BACKLOG - 1, now=1.0)
+    watch.waiting(4, 999, now=1.0)
     assert kinds(watch) == []
-    watch.waiting(4, LARGE_BACKLOG, now=2.0)
+    watch.waiting(4, 1000, now=2.0)
     assert kinds(watch) == [("backlog", 4)]
-    watch.waiting(4, LARGE_BACKLOG - 1, now=3.0)
+    watch.waiting(4, 999, now=3.0)
     assert kinds(watch) == []
-    assert (watch.backlog(4), watch.backlog(5)) == (LARGE_BACKLOG - 1, None)
+    assert (watch.backlog(4), watch.backlog(5)) == (999, None)
 
 
 def test_a_backlog_that_grows_with_every_question_is_a_concern_until_it_shrinks():
     watch = Watch()
-    for question in range(GROWN_TIMES):
+    for question in range(5):
         watch.waiting(4, 30 + question, now=float(question))
     assert kinds(watch) == []
     watch.waiting(4, 60, now=9.0)
@@ -87,9 +90,11 @@ def test_a_backlog_that_grows_with_every_question_is_a_concern_until_it_shrinks(
 
 def test_a_few_uploads_more_with_every_question_are_how_a_busy_site_works():
     watch = Watch()
-    for question in range(15):
-        watch.waiting(4, question, now=float(question))
+    for uploads in range(20):
+        watch.waiting(4, uploads, now=float(uploads))
     assert kinds(watch) == []
+    watch.waiting(4, 20, now=20.0)
+    assert kinds(watch) == [("backlog", 4)]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,8 @@ def test_a_few_uploads_more_with_every_question_are_how_a_busy_site_works():
         ({0: 10, 1: 10, 2: 10, 3: 2000, 4: 10}, 3),
         ({0: 1100, 1: 100}, 0),
         ({0: 1001, 1: 0}, 0),
-        ({0: 900, 1: 1, 2: 1}, None),
+        ({0: 998, 1: 1, 2: 1}, 0),
+        ({0: 997, 1: 1, 2: 1}, None),
         ({0: 1000}, None),
         ({0: 1000, 1: 1000}, None),
         ({0: 1000, 1: 101}, None),
@@ -111,6 +117,7 @@ def test_a_few_uploads_more_with_every_question_are_how_a_busy_site_works():
 )
 def test_a_site_outweighs_the_others_with_over_half_of_all_and_ten_times_their_median(observations, heaviest):
     watch = Watch()
+    assert watch.share(0) is None
     watch.look(observations, now=1.0)
     assert kinds(watch) == ([] if heaviest is None else [("one-site-outweighs", heaviest)])
 

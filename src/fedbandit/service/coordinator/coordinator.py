@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from contextlib import AsyncExitStack
+import time
+from contextlib import AsyncExitStack, suppress
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.coordinator.host import FederationHost
@@ -14,6 +15,7 @@ from fedbandit.transport.nats.hub import Hub
 
 log = logging.getLogger("fedbandit.coordinator")
 
+LOOK_SECONDS = 5.0
 TIDY_SECONDS = 300.0  # a broker stops for a moment to remove messages: rarely, then
 
 
@@ -33,6 +35,7 @@ class Coordinator:
         try:
             for each in self.plan.federations:
                 self.hosts.append(FederationHost(each, self.plan.journal, self.hub))
+            self._warn()
             async with AsyncExitStack() as stack:
                 address = await self._show(stack)
                 stack.push_async_callback(self.hub.close)
@@ -75,12 +78,29 @@ class Coordinator:
     async def _serve(self) -> None:
         tasks = [asyncio.create_task(host.serve()) for host in self.hosts]
         tasks.append(asyncio.create_task(self._tidy()))
+        tasks.append(asyncio.create_task(self._look()))
         done, left = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
         for task in done:
             task.result()
+
+    def _warn(self) -> None:
+        """Say which federations lack limits."""
+        told = self.plan.warnings()
+        for host in self.hosts:
+            if host.plan.name in told:
+                host.server.concerns.note("limits-missing", told[host.plan.name], time.time())
+            host.look()
+
+    async def _look(self) -> None:
+        """Look, now and then, at what calls for somebody's attention."""
+        while not self._stop.is_set():
+            for host in self.hosts:
+                host.look()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
 
     async def _tidy(self) -> None:
         """Remove from the broker's streams, now and then, what is in the journal."""

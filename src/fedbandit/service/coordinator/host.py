@@ -10,6 +10,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.server import DurableServer
+from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan
 from fedbandit.service.status.telemetry import Telemetry
@@ -46,7 +47,11 @@ class FederationHost:
             self._journal.close()
             raise
         setting = plan.charter.setting
-        self.telemetry = Telemetry(plan.name, plan.charter.algorithm.id, setting.clients, now)
+        self.telemetry = Telemetry(
+            plan.name, plan.charter.algorithm.id, setting.clients, now,
+            largest_reward=plan.limits.bounds.reward, concerns=self.server.concerns,
+        )  # fmt: skip
+        self._lookout = Lookout(plan.name, self.telemetry.watch)
         self._timer = RoundTimer(plan.deadline)
         self._arrived: list[Arrival] = []
         self._news = asyncio.Event()
@@ -70,6 +75,10 @@ class FederationHost:
         """Take in what arrives until it is over."""
         while not self._is_over:
             await self._handle(await self._group())
+
+    def look(self) -> None:
+        """Look at what calls for somebody's attention, and log what is new."""
+        self._lookout.look(self.server.accounts.observations, time.time(), time.monotonic())
 
     def stop(self) -> None:
         """Say that it is over, once what is being done is done."""

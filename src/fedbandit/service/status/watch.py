@@ -67,7 +67,8 @@ class Watch:
             self._over(site, PUT_OFF)
         elif verdict.outcome is Outcome.REFUSED:
             self._refused[site, REFUSED] = now
-            self.concerns.note(REFUSED, f"an upload of site {site} was refused and is lost: {reason}", now, site)
+            text = f"an upload of site {site} was refused, and what it told is lost; see what this site sends: {reason}"
+            self.concerns.note(REFUSED, text, now, site)
         elif verdict.outcome is Outcome.NOT_YET and now > self._put_off.setdefault(site, now) + PUT_OFF_SECONDS:
             self._refused[site, PUT_OFF] = now
             self.concerns.note(PUT_OFF, f"uploads of site {site} must wait: {reason}", now, site)

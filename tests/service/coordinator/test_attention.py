@@ -1,0 +1,92 @@
+"""A running coordinator tells what calls for attention: on its page, in its metrics and in its log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+
+import nats
+import pytest
+
+from fedbandit.service.keys.files import Keys
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings, Security
+from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.wire.frame import Frame, Kind
+from samples.deployed import Coordinator, open_sites
+from samples.waiting import until
+
+TABLE = {"algorithm": "async-linucb", "clients": 3, "dimension": 2, "set": {"upload_threshold": 1}}
+
+
+def read(coordinator, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/{path}") as answer:
+        return answer.read().decode()
+
+
+def told(coordinator):
+    return json.loads(read(coordinator, "status.json"))["federations"][0]
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Start a broker and a coordinator that do not outlive the test."""
+    with Broker(BrokerSettings(tmp_path / "broker", port=free_port())) as broker:
+        coordinator = Coordinator(tmp_path, broker.url, {"clinics": TABLE}).start().wait()
+        yield broker, coordinator
+        coordinator.end()
+
+
+def test_a_refused_upload_puts_its_site_in_trouble_and_leaves_health_green(serve):
+    broker, coordinator = serve
+
+    async def send():
+        connection = await nats.connect(broker.url)
+        bad = Frame(Kind.UPLOAD, 1, 7, 1, b"no message").to_bytes()
+        await connection.jetstream().publish(Subjects("clinics").up(1), bad)
+        await connection.close()
+
+    asyncio.run(send())
+    until(lambda: told(coordinator)["concerns"], "a concern")
+    (concern,) = told(coordinator)["concerns"]
+    assert (concern["kind"], concern["site"], concern["grave"]) == ("uploads-refused", 1, False)
+    assert told(coordinator)["sites"][0]["state"] == "trouble"
+    assert json.loads(read(coordinator, "health"))["ready"]
+    assert 'fedbandit_concerns{federation="clinics",kind="uploads-refused"} 1.0' in read(coordinator, "metrics")
+    until(lambda: coordinator.said("an upload of site 1 was refused") == 1, "the log")
+
+
+def test_the_share_of_a_site_in_the_observations_is_shown(serve):
+    broker, coordinator = serve
+    site, *_ = open_sites(TABLE)
+    with site:
+        site.connect(f"{broker.url}/clinics", every=0.3)
+        for _ in range(20):
+            site.learn(site.choose([[1.0, 0.0], [0.0, 1.0]]), 1.0)
+        until(lambda: told(coordinator)["sites"][0]["observations"] == 20, "all observations")
+    sites = sorted(told(coordinator)["sites"], key=lambda each: each["site"])
+    assert [each["share"] for each in sites] == [1.0, 0.0, 0.0]
+    assert sites[0]["backlog"] == 0
+
+
+def test_a_coordinator_of_others_sites_without_limits_says_so_when_it_starts_and_on_its_page(tmp_path):
+    keys = Keys(tmp_path / "keys")
+    keys.new("broker")
+    keys.new("coordinator")
+    security = Security(keys.path("broker"), keys.authority, {"clinics": 3})
+    with Broker(BrokerSettings(tmp_path / "broker", port=free_port(), security=security)) as broker:
+        coordinator = Coordinator(
+            tmp_path, broker.url, {"clinics": TABLE}, credentials=keys.path("coordinator")
+        ).start()
+        try:
+            coordinator.wait()
+            line = (
+                "write limits = { context = 1.0, reward = 1.0, observations_per_second = 100 } in [federations.clinics]"
+            )
+            assert coordinator.said(line) == 1
+            (concern,) = told(coordinator)["concerns"]
+            assert (concern["kind"], concern["site"], line in concern["text"]) == ("limits-missing", None, True)
+            assert json.loads(read(coordinator, "health"))["ready"]
+        finally:
+            coordinator.end()
