@@ -108,7 +108,9 @@ def test_a_few_uploads_more_with_every_question_are_how_a_busy_site_works():
         ({0: 997, 1: 1, 2: 1}, None),
         ({0: 1000}, None),
         ({0: 1000, 1: 1000}, None),
-        ({0: 1000, 1: 101}, None),
+        ({0: 1000, 1: 100}, None),
+        ({0: 1001, 1: 100}, 0),
+        ({0: 4400, 1: 4500, 2: 100, 3: 100, 4: 100}, None),
         ({0: 5000, 1: 1000, 2: 1000, 3: 1000}, None),
         ({0: 5000, 1: 4000, 2: 1, 3: 1, 4: 1}, 0),
         ({0: 4000, 1: 5000, 2: 1000, 3: 1}, None),
@@ -126,9 +128,9 @@ def test_a_site_that_no_longer_outweighs_the_others_is_no_concern():
     watch = Watch()
     watch.look({0: 5000, 1: 90, 2: 110}, now=1.0)
     assert "site 0 made 96% of all 5200 observations" in next(iter(watch.concerns)).text
-    watch.look({0: 5000, 1: 6000, 2: 7000}, now=2.0)
+    watch.look({0: 5000, 1: 6000, 2: 7000, 3: 0, 4: -5}, now=2.0)
     assert kinds(watch) == []
-    assert [watch.share(site) for site in range(4)] == pytest.approx([5 / 18, 6 / 18, 7 / 18, 0.0])
+    assert [watch.share(site) for site in range(6)] == [5 / 18, 6 / 18, 7 / 18, 0.0, 0.0, 0.0]
 
 
 def test_each_concern_is_told_once_when_it_is_raised_and_once_when_it_is_over():
