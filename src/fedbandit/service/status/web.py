@@ -27,6 +27,7 @@ import fedbandit
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.metrics import Metrics
+from fedbandit.service.status.rendered import Rendered
 from fedbandit.service.status.telemetry import Telemetry
 
 MOST_SITES = 100  # that the page lists of a federation
@@ -40,8 +41,6 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-
-STRICT = partial(json.dumps, allow_nan=False)  # browsers read nothing else
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -60,7 +59,8 @@ class Pages:
         self.federations = federations
         self._readiness = readiness
         self._clock = clock
-        self._metrics = Metrics(federations, clock, self._problem)
+        self._metrics = Rendered(Metrics(federations, clock, self._problem).text)
+        self._statuses = {span: Rendered(partial(self._made_status, span)) for span in SPANS}
         folder = files("fedbandit.service.status") / "assets"
         self._assets = {each.name: each.read_bytes() for each in folder.iterdir()}
 
@@ -100,12 +100,13 @@ class Pages:
         wanted = request.query.get("span", str(SPANS[0]))
         if wanted not in map(str, SPANS):
             raise web.HTTPBadRequest(text=f"span must be one of {SPANS}, not {wanted!r}")
+        return web.Response(body=self._statuses[int(wanted)](), content_type="application/json", charset="utf-8")
+
+    def _made_status(self, span: int) -> bytes:
         now = self._clock()
-        told = [each.snapshot(now, int(wanted), MOST_SITES) for each in self.federations]
-        return web.json_response(
-            {"now": now, "version": fedbandit.__version__, "problem": self._problem(), "federations": told},
-            dumps=STRICT,
-        )
+        told = [each.snapshot(now, span, MOST_SITES) for each in self.federations]
+        body = {"now": now, "version": fedbandit.__version__, "problem": self._problem(), "federations": told}
+        return json.dumps(body, allow_nan=False).encode()  # browsers read no other numbers
 
     async def _health(self, _: web.Request) -> web.Response:
         problem = self._problem()
@@ -117,7 +118,7 @@ class Pages:
         return web.json_response({"alive": True})
 
     async def _prometheus(self, _: web.Request) -> web.Response:
-        return web.Response(body=self._metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        return web.Response(body=self._metrics(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 @asynccontextmanager
