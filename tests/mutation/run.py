@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,7 +25,7 @@ from queue import Queue
 from mutation.operators import Finder, Mistake
 from mutation.targets import ROOT, TARGETS, Target, stages
 
-PATIENCE = 240  # seconds for one group of tests: what takes longer hangs
+PATIENCE = 5  # times as long as without a mistake, and a minute more: what takes longer hangs
 EQUIVALENT = Path(__file__).parent / "equivalent.json"
 COPIED = ("src", "tests", "docs", "benchmarks", "pyproject.toml", "conftest.py", "README.md", "mkdocs.yml")
 
@@ -49,6 +50,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._usual: dict[str, float] = {}  # seconds that tests take without a mistake
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
@@ -58,44 +60,67 @@ class Copy:
 
     def judge(self, target: Target, mistake: Mistake) -> str:
         """Return who noticed a mistake, or nothing."""
+        for tests in stages(target, ROOT / mistake.path):
+            usual = self._time_of(tests)
+            noticed = self._with(mistake, tests, PATIENCE * usual + 60)
+            if noticed:
+                return noticed
+        return ""
+
+    def _time_of(self, tests: str) -> float:
+        if tests not in self._usual:
+            began = time.monotonic()
+            failed = self._ask(tests, None)
+            if failed:
+                raise SystemExit(f"{tests} fails without any mistake: {failed}")
+            self._usual[tests] = time.monotonic() - began
+        return self._usual[tests]
+
+    def _with(self, mistake: Mistake, tests: str, patience: float) -> str:
         path = self.folder / mistake.path
         right, times = path.read_bytes(), path.stat()
         path.write_bytes(mistake.applied(right))
-        self._forget_compiled(path)
+        _forget_compiled(path)
         try:
-            for tests in stages(target, ROOT / mistake.path):
-                noticed = self._ask(tests)
-                if noticed:
-                    return noticed
-            return ""
+            return self._ask(tests, patience)
         finally:
             path.write_bytes(right)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-            self._forget_compiled(path)
+            _forget_compiled(path)
 
-    def _forget_compiled(self, path: Path) -> None:
-        for each in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
-            each.unlink()
-
-    def _ask(self, tests: list[str]) -> str:
-        if not tests:
-            return ""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    def _ask(self, tests: str, patience: float | None) -> str:
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-m",
+            "not slow",
+            "-p",
+            "no:cacheprovider",
+            *tests.split(),
+        ]
         environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "COLUMNS": "200"}
         process = subprocess.Popen(
             command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             start_new_session=True,
         )  # fmt: skip
         try:
-            said, _ = process.communicate(timeout=PATIENCE)
+            said, _ = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.communicate()
-            return "it hangs"
+            return f"{tests} hangs"
         failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
         if process.returncode in (0, 5):
             return ""
         return failed[0][:200] if failed else f"exit code {process.returncode}"
+
+
+def _forget_compiled(path: Path) -> None:
+    for each in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+        each.unlink()
 
 
 def main() -> None:

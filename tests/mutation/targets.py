@@ -11,7 +11,7 @@ SOURCE = ROOT / "src" / "fedbandit"
 NODES = (
     "tests/protocol", "tests/wire", "tests/durable", "tests/simulation", "tests/golden", "tests/site",
     "tests/contract/test_deployment.py", "tests/contract/test_every_message.py", "tests/contract/test_states.py",
-    "tests/transport", "tests/service", "tests/cli",
+    "tests/service", "tests/transport",
 )  # fmt: skip
 
 
@@ -65,13 +65,11 @@ TARGETS = (
 )  # fmt: skip
 
 
-def stages(target: Target, path: Path) -> list[list[str]]:
-    """Return the tests to ask, one group after the other: the file's own, its folder's, all that may know."""
+def stages(target: Target, path: Path) -> list[str]:
+    """Return the tests to ask, one group after the other: the file's own, its folder's, then all that may know."""
     inside = path.relative_to(SOURCE)
     family = inside.parts[1] if len(inside.parts) > 2 else ""
-    own = ROOT / "tests" / inside.parent / f"test_{inside.name}"
-    folder = own.parent
-    first = [str(each.relative_to(ROOT)) for each in (own, path) if each.exists()]
-    wide = [each.format(family=family) for each in target.tests]
-    found = [first, [str(folder.relative_to(ROOT))] if folder.exists() else [], wide]
-    return [[each for each in stage if (ROOT / each).exists()] for stage in found if stage]
+    own = f"tests/{inside.parent}/test_{inside.name}"
+    near = [f"{own} {path.relative_to(ROOT)}" if (ROOT / own).exists() else str(path.relative_to(ROOT))]
+    wide = [f"tests/{inside.parent}", *(each.format(family=family) for each in target.tests)]
+    return near + [each for each in dict.fromkeys(wide) if (ROOT / each).exists()]
