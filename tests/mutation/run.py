@@ -1,6 +1,8 @@
 """Do the tests notice a programmer's mistakes? Make some in a copy of the project, one at a time, and ask them.
 
-    cd tests && python -m mutation.run --sample 200 --seed 1 --jobs 2 --output /tmp/mutants.jsonl
+    cd tests && python -m mutation.run --sample 200 --seed 1 --output mutants.jsonl
+
+With `--part 1/2` and `--part 2/2` two processes share the work and the file.
 
 A mistake is noticed if a test fails, or hangs. What is not noticed is listed; mutation/equivalent.json says of which of
 these no test can notice anything, and why. A run that is stopped goes on where it was.
@@ -13,20 +15,26 @@ import json
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import Queue
+from typing import Never
+
+import numba
+import numpy
+import pytest
+import scipy.linalg
+import scipy.stats
 
 from mutation.operators import Finder, Mistake
 from mutation.targets import ROOT, TARGETS, Target, stages
 
 PATIENCE = 5  # times as long as without a mistake, and a minute more: what takes longer hangs
 EQUIVALENT = Path(__file__).parent / "equivalent.json"
+LIBRARIES = (numba, numpy, scipy)  # imported once, before a process for each mistake is made
 COPIED = ("src", "tests", "docs", "benchmarks", "pyproject.toml", "conftest.py", "README.md", "mkdocs.yml")
 
 
@@ -89,33 +97,43 @@ class Copy:
             _forget_compiled(path)
 
     def _ask(self, tests: str, patience: float | None) -> str:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-m",
-            "not slow",
-            "-p",
-            "no:cacheprovider",
-            *tests.split(),
-        ]
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "COLUMNS": "200"}
-        process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            said, _ = process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.communicate()
-            return f"{tests} hangs"
-        failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        if process.returncode in (0, 5):
+        """Run tests in a process that has the libraries already; return what failed, or nothing."""
+        said = self.folder / "said.txt"
+        child = os.fork()
+        if not child:
+            self._test(tests, said)
+        end = None if patience is None else time.monotonic() + patience
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            if end is not None and time.monotonic() > end:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return f"{tests} hangs"
+            time.sleep(0.05)
+        code = os.waitstatus_to_exitcode(status)
+        lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
+        failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+        if code in (0, 5):
             return ""
-        return failed[0][:200] if failed else f"exit code {process.returncode}"
+        return failed[0][:200] if failed else f"exit code {code}"
+
+    def _test(self, tests: str, said: Path) -> Never:
+        """Be the process that runs tests: whatever happens, it ends here."""
+        code = 99
+        try:
+            os.setsid()
+            os.chdir(self.folder)
+            with said.open("w", encoding="utf-8") as file:
+                os.dup2(file.fileno(), 1)
+                os.dup2(file.fileno(), 2)
+            os.environ.update(PYTHONPATH=str(self.folder / "src"), COLUMNS="200")
+            sys.path[:0] = [str(self.folder / "src")]
+            code = int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests.split()]))
+            sys.stdout.flush()
+        finally:
+            os._exit(code)
 
 
 def _forget_compiled(path: Path) -> None:
@@ -127,34 +145,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--part", default="1/1", help="which part of the sample this process takes")
     parser.add_argument("--only", default="", help="the names of targets, with commas between")
     parser.add_argument("--output", type=Path, default=Path("mutants.jsonl"))
     given = parser.parse_args()
-    done = _read(given.output)
-    wanted = [
-        each for each in sample(given.sample, given.seed) if not given.only or each[0].name in given.only.split(",")
-    ]
-    waiting = [each for each in wanted if each[1].name not in done]
+    part, parts = map(int, given.part.split("/"))
+    names = given.only.split(",") if given.only else [target.name for target in TARGETS]
+    wanted = [each for each in sample(given.sample, given.seed) if each[0].name in names]
     with tempfile.TemporaryDirectory() as place:
-        copies: Queue[Copy] = Queue()
-        for number in range(given.jobs):
-            copies.put(Copy(Path(place) / str(number)))
-
-        def judge(one: tuple[Target, Mistake]) -> None:
-            copy = copies.get()
-            try:
-                noticed = copy.judge(*one)
-            finally:
-                copies.put(copy)
-            row = {"target": one[0].name, "mistake": one[1].name, "noticed": noticed}
+        copy = Copy(Path(place))
+        for target, mistake in wanted[part - 1 :: parts]:
+            if mistake.name in _read(given.output):
+                continue
+            row = {"target": target.name, "mistake": mistake.name, "noticed": copy.judge(target, mistake)}
             with given.output.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
-            print("." if noticed else f"\nnot noticed: {one[1].name}", end="", flush=True)
-
-        with ThreadPoolExecutor(given.jobs) as pool:
-            list(pool.map(judge, waiting))
-    _show([row for row in _read(given.output).values() if row["mistake"] in {each.name for _, each in wanted}])
+            print("." if row["noticed"] else f"\nnot noticed: {mistake.name}", end="", flush=True)
+    drawn = {mistake.name for _, mistake in wanted}
+    _show([row for row in _read(given.output).values() if row["mistake"] in drawn])
 
 
 def _read(path: Path) -> dict[str, dict[str, str]]:
