@@ -47,6 +47,8 @@ class Golden:
 
     def require(self, now, known):
         """Compare what is known now with what was: whole numbers and sums are the same, all else up to rounding."""
+        if "joined" in known:  # 0.1.0 counted totals, and messages that tell of nothing, as observations
+            now, known = ({name: each for name, each in one.items() if name != "observations"} for one in (now, known))
         sums = SUMS if self.name in EXACT else set()
         assert list(differences(now, known, sums)) == []
 

@@ -127,7 +127,7 @@ BAD = {
         "'gram' has values that are not finite",
     ),
     "a number beyond all sums": (upload(statistics(gram=1e200 * np.eye(4))), "gram has a number of size 1e+200"),
-    "less than no observations": (upload(statistics(observations=-1)), "is -1, less than 0"),
+    "less than no observations": (upload(statistics(observations=-1)), "observations is -1, but it counts something"),
     "sums of no observations": (upload(statistics(observations=0)), "sums that are not zero, of no observations"),
     "a negative diagonal": (
         upload(statistics(gram=np.diag([-1.0, 1, 0, 0]))),
@@ -152,9 +152,9 @@ BAD = {
     ),
     "more observations than the rate allows": (
         upload(statistics(observations=61, gram=np.diag([1.0, 1, 0, 0]))),
-        "site 1 reports 61 observations after 0: with its rate limit of 10 a second it can have made 50 by now",
+        "site 1 reports 61 new observations: with its rate limit of 10 a second it can have made 10 by now",
     ),
-    "an absurd number of observations": (upload(statistics(observations=2**62)), "with its rate limit"),
+    "an absurd number of observations": (upload(statistics(observations=2**62)), "it is from 0 to 2^40"),
     "a question with a tail": (
         Frame(Kind.ASK, 1, 0, 0, with_numbers(Kind.ASK, 1, 0, 0, 7, 0, 1).body + b"!"),
         "ask has a body of 37 bytes, not 36",

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
-from fedbandit.core.interfaces import Cadence, Federation, Outgoing, TurnByTurn
+from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server, TurnByTurn
 from fedbandit.core.messages import Download, Upload, array, header
 
 
@@ -46,7 +46,7 @@ class RoundClients(TurnByTurn):
         return ()
 
 
-class RoundServer:
+class RoundServer(Server):
     def start(self, clients):
         return {"clients": clients, "round": 0}
 

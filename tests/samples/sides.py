@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedbandit.core.interfaces import Cadence, Federation, Outgoing, TurnByTurn
+from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server, TurnByTurn
 from samples.messages import Ping, Pong
 
 
@@ -30,7 +30,7 @@ class ListeningClients(TurnByTurn):
         return ()
 
 
-class ListeningServer:
+class ListeningServer(Server):
     """A server that notes what it receives and answers each upload with a numbered Pong to its senders."""
 
     def start(self, clients):

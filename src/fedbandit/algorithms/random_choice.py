@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Played
+from fedbandit.core.interfaces import Cadence, Clients, Federation, Outgoing, Played, Server
 from fedbandit.core.messages import Download, Upload
 from fedbandit.core.turns import Observations, Turns
 
@@ -21,7 +21,7 @@ class NoState:
     """A random policy knows nothing."""
 
 
-class RandomClients:
+class RandomClients(Clients):
     """Clients that choose by one standard normal of their own stream: its place in the distribution names the arm."""
 
     cadence = Cadence.TURN
@@ -54,7 +54,7 @@ class RandomClients:
         return Played(self.choose(state, turns.client[start:], turns.features[start:], draws[start:]), ())
 
 
-class SilentServer:
+class SilentServer(Server):
     """A server that never hears anything."""
 
     def start(self, clients: int) -> NoState:  # noqa: ARG002

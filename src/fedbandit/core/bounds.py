@@ -7,11 +7,49 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput, ProtocolError
 
 SLACK = 1e-9  # relative: what rounding may add to a sum
+MOST = 1 << 40  # of anything that is counted: sums over a million sites stay far inside 64 bits
+FAR = 1 << 20  # more than a coordinator gives out between two backups
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+def check_counts(**headers: Ints) -> None:
+    """Refuse numbers of things (observations, versions, rounds) that are negative or beyond all that can be counted.
+
+    >>> check_counts(version=np.array([-30]))
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.ProtocolError: version is -30, but it counts something: it is from 0 to 2^40
+    """
+    for name, values in headers.items():
+        for value in values.tolist():
+            if not 0 <= value <= MOST:
+                raise ProtocolError(f"{name} is {value}, but it counts something: it is from 0 to 2^40")
+
+
+def check_length(name: str, vector: Floats, most: float) -> None:
+    """Refuse a vector that is longer than `most`.
+
+    >>> check_length("gradient", np.array([3.0, 4.0]), most=4.9)
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.ProtocolError: the length of the gradient is 5: no honest one is longer than 4.9
+    """
+    length = math.sqrt(float(vector @ vector))
+    if length > most * (1 + SLACK):
+        raise ProtocolError(f"the length of the {name} is {length:g}: no honest one is longer than {most:g}")
+
+
+def check_not_ahead(name: str, value: int, known: int) -> None:
+    """Refuse a number of what a server gives out (versions, questions) that is absurdly far beyond what it has given.
+
+    A little ahead of it an honest client can be, after a coordinator was restored from a backup.
+    """
+    if value > known + FAR:
+        raise ProtocolError(f"{name} {value} is far beyond {known}, which is as far as this coordinator is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +74,22 @@ class Bounds:
         if not self.reward > 0:
             raise InvalidInput(f"reward must be greater than 0, not {self.reward}: give the largest reward")
 
+    def check_observation(self, context: Floats, reward: float) -> None:
+        """Refuse an arm (or context) or a reward that is out of bounds."""
+        check_length("context", context, self.context)
+        if abs(reward) > self.reward:
+            raise ProtocolError(f"a reward of {reward:g}, but none is farther from zero than {self.reward:g}")
+
+    def check_gram(self, name: str, gram: Floats, observations: int, weight: float = 1.0) -> float:
+        """Refuse what is no sum of w x x^T over n observations with 0 <= w <= `weight`; return the trace.
+
+        Such a sum is symmetric, positive semi-definite, and its trace is at most n weight L^2.
+        """
+        trace = self._check_trace(name, gram, observations, weight)
+        if not _is_positive(gram, SLACK * max(trace, _TINY)):
+            raise ProtocolError(f"the {name} is not positive semi-definite")
+        return trace
+
     def check_sums(self, gram: Floats, moment: Floats, observations: int) -> None:
         """Refuse sums (dV, db) that no n observations within the bounds can have.
 
@@ -48,20 +102,11 @@ class Bounds:
         ...
         fedbandit.core.errors.ProtocolError: the gram matrix is not positive semi-definite
         """
-        if observations < 0:
-            raise ProtocolError(f"the number of observations is {observations}, less than 0")
+        trace = self._check_trace("gram matrix", gram, observations, 1.0)
         if observations == 0:
-            if gram.any() or moment.any():
+            if moment.any():
                 raise ProtocolError("sums that are not zero, of no observations")
             return
-        if not (gram == gram.T).all():
-            raise ProtocolError("the gram matrix is not symmetric")
-        trace = float(gram.trace())
-        if trace > observations * self.context**2 * (1 + SLACK):
-            raise ProtocolError(
-                f"the trace of the gram matrix is {trace:g}, more than {observations} observations of length "
-                f"{self.context:g} can have"
-            )
         length = math.sqrt(float(moment @ moment))
         if length > observations * self.context * self.reward * (1 + SLACK):
             raise ProtocolError(
@@ -74,6 +119,20 @@ class Bounds:
             if not _is_positive(gram, spare):
                 raise ProtocolError("the gram matrix is not positive semi-definite")
             raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
+
+    def _check_trace(self, name: str, gram: Floats, observations: int, weight: float) -> float:
+        if not (gram == gram.T).all():
+            raise ProtocolError(f"the {name} is not symmetric")
+        if observations == 0 and gram.any():
+            raise ProtocolError("sums that are not zero, of no observations")
+        trace = float(gram.trace())
+        most = observations * weight * self.context**2 if observations else 0.0  # nothing of unknown length is nothing
+        if trace > most * (1 + SLACK):
+            raise ProtocolError(
+                f"the trace of the {name} is {trace:g}, more than {observations} observations of length "
+                f"{self.context:g} can have"
+            )
+        return trace
 
 
 def _is_positive(matrix: Floats, spare: float) -> bool:

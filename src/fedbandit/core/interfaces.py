@@ -7,7 +7,7 @@ injected faults and in production. State belongs to the caller and is updated in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -15,6 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkabl
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.core.turns import Observations, Turns
 
@@ -43,7 +44,15 @@ class Played(NamedTuple):
     outgoing: Sequence[Outgoing[Upload]]
 
 
-class Clients(Protocol):
+class Side(Protocol):
+    """What either side of an algorithm says of the messages that it takes in; a side inherits what it leaves unsaid."""
+
+    sizes: Mapping[str, int] = {}  # lengths that its messages declare by name, beside or in place of N, K and d
+    kinds: Sequence[type[Message]] | None = None  # those it takes in; None: those that annotate `message` of `receive`
+    number_bytes: int = 8  # of one number in its arrays: 4 where they are in single precision
+
+
+class Clients(Side, Protocol):
     """The client side of one algorithm, for a cohort of one client (a site) or many (a simulation).
 
     `who` names distinct clients that act now: one where turns are asynchronous, all of them in a round.
@@ -71,14 +80,36 @@ class Clients(Protocol):
         """
 
 
-class Server(Protocol):
-    """The server side of one algorithm."""
+class Server(Side, Protocol):
+    """The server side of one algorithm.
+
+    `bounds`, `check` and `sums` tell a coordinator what no honest client sends, beyond what each message type says of
+    itself (`Upload.check`). A side that inherits them says nothing more.
+    """
 
     def start(self, clients: int) -> Any:
         """Return the state of a server that has received nothing; `clients` is the size of the roster."""
 
     def receive(self, state: Any, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:
         """Take in one upload of each sender; return what the server now sends."""
+
+    def bounds(self, known: Bounds) -> Bounds:
+        """Return the bounds of what uploads sum up, from those of arms and rewards.
+
+        They differ where the sums are not of arms and rewards as they are: over differences, features, residuals.
+        """
+        return known
+
+    def check(self, state: Any, sender: int, message: Any, bounds: Bounds, observations: int) -> None:  # noqa: ARG002
+        """Raise ProtocolError if no honest client can send this now: after all that the server has heard, as built.
+
+        `bounds` are those that this side returned. `observations` is how many the sender has told of before.
+        """
+        return
+
+    def sums(self, state: Any) -> Sequence[Floats]:  # noqa: ARG002
+        """Return what uploads are summed into: an upload after which a number of it is not finite is not taken in."""
+        return ()
 
 
 @runtime_checkable
@@ -122,10 +153,10 @@ class Federation(NamedTuple):
     together: WholeRounds | None = None  # what a simulation may use instead of messages
 
 
-class TurnByTurn:
+class TurnByTurn(Clients):
     """Gives a client side the plain `play`: choose, observe, learn, until something is to be sent."""
 
-    def play(self: Clients, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
+    def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
         """Play turns one at a time through `choose` and `learn`."""
         choices = []
         outgoing: Sequence[Outgoing[Upload]] = ()

@@ -89,8 +89,18 @@ class Upload(Message):
     def check(self, bounds: Bounds) -> None:
         """Raise ProtocolError if no honest client can have sent this, given what is known of the data.
 
-        What is declared (shapes, finite numbers) has been checked before; a type that knows more says so here.
+        What is declared (shapes, finite numbers) has been checked before; a type that knows more says so here: signs,
+        symmetry, definiteness, sizes for the number of observations, ranges of headers. What depends on parameters or
+        on what the server has heard before is the server side's to say: see `core.interfaces.Server.check`.
         """
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return how many observations this speaks of that the sender's uploads before, of `before` in all, did not.
+
+        A coordinator limits the rate of a site by it, and tells its share. A type that does not say it counts as one
+        observation, and as none if it is a signal.
+        """
+        return 0 if self.is_signal() else 1
 
 
 @dataclass(frozen=True)

@@ -159,12 +159,14 @@ class DurableServer:
         else:
             seen.open(frame.client, frame.question.epoch).settle(frame.question.settled)
 
-    def _merge(self, upload: Envelope, time: float) -> None:
+    def _merge(self, upload: Envelope, time: float) -> list[Envelope]:
         client = int(upload.clients[0])
         before = self.accounts.observations.get(client, 0)
         self.accounts.joined.setdefault(client, time)
-        self.accounts.observations[client] = before + observations_in(upload.message)
-        self.postbox.post(self.node.receive(upload))
+        self.accounts.observations[client] = before + observations_in(upload, before)
+        downloads = self.node.receive(upload)
+        self.postbox.post(downloads)
+        return downloads
 
     def _upload(self, frame: Frame, now: float) -> Verdict:
         client, epoch, seen = frame.client, frame.epoch, self.node.seen
@@ -177,16 +179,19 @@ class DurableServer:
         self.validation.check_epoch(client, epoch, seen)
         self.validation.check_ahead(frame, seen)
         upload = self.validation.open(frame)
-        accounts, observed = self.accounts, observations_in(upload.message)
-        since_joined = now - accounts.joined.get(client, now)
-        self.validation.check_rate(client, accounts.observations.get(client, 0), observed, since_joined)
+        told = self.accounts.observations.get(client, 0)
+        is_next = frame.sequence == seen.look(client, epoch).up_to + 1
+        self.validation.check_now(upload, self.node.state, told, is_next)
+        new = observations_in(upload, told)
+        self.validation.check_rate(client, new, now, is_new=client not in self.accounts.joined)
         self.journal.append(ServerRecord(What.FRAME, now, frame.to_bytes()).to_bytes())
         try:
-            self._merge(upload, now)
+            self.validation.check_outcome(self.node.state, self._merge(upload, now))
         except Exception as error:  # noqa: BLE001  whatever an algorithm raises must not stay half done
             self.journal.rollback()
             self._recover(self.node.epoch)
             raise ProtocolError(f"the algorithm cannot take in this upload: {error!r}") from None
+        self.validation.charge(client, new, now)
         self._since_snapshot += 1
         self.ledger.record(upload)
         self._touched.setdefault((client, epoch), 0)

@@ -1,13 +1,17 @@
 """What a coordinator checks before an upload touches any state. Whatever fails is refused with a reason.
 
 Who (the roster, the credential), which (numbers, epochs), what (kind, schema version, shapes, finite and not absurd
-numbers, sums that are possible) and how much (a site's rate of observations).
+numbers, sums that are possible) and how much (a site's rate of observations). What is possible, the message types say
+(`Upload.check`) and the server side (`Server.check`), and after an upload no sum and no download may be other than
+finite.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +20,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Server
 from fedbandit.core.messages import Message, Upload
+from fedbandit.durable.pace import Pace
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.schema import Schema
 from fedbandit.protocol.seen import Seen
@@ -40,8 +45,8 @@ class Limits:
 
     bounds: Bounds = Bounds()
     magnitude: float = 1e100  # no number of any message is farther from zero
-    observations_per_second: float = math.inf  # of a site, over its whole life
-    observations_ahead: float = 10_000.0  # and so many more at once
+    observations_per_second: float = math.inf  # of a site: see `durable.pace`
+    observations_ahead: float | None = None  # that it may tell of at once; None: what it makes in a minute
     uploads_ahead: int = 4096  # beyond the first that is missing
     epochs: int = 1000  # lives of one site
 
@@ -49,7 +54,7 @@ class Limits:
         """Check that every limit is a positive number."""
         for name in ("magnitude", "observations_per_second", "observations_ahead", "uploads_ahead", "epochs"):
             value = getattr(self, name)
-            if not value > 0:
+            if value is not None and not value > 0:
                 raise InvalidInput(f"{name} must be greater than 0, not {value}: give a positive number")
 
 
@@ -59,6 +64,9 @@ class Validation:
     def __init__(self, side: Server, setting: Setting, limits: Limits) -> None:
         """Take the server side, whose declarations say what it can receive, the setting and the limits."""
         self.limits = limits
+        self.side = side
+        self.bounds = side.bounds(limits.bounds)
+        self.pace = Pace(limits.observations_per_second, limits.observations_ahead)
         self.clients = setting.clients
         self.schema = Schema.of(side, Upload, setting).require_shapes()
 
@@ -98,28 +106,54 @@ class Validation:
             most = float(np.abs(value).max()) if value.size else 0.0
             if most > self.limits.magnitude:
                 raise ProtocolError(f"{name} has a number of size {most:g}: the limit is {self.limits.magnitude:g}")
-        message.check(self.limits.bounds)
+        message.check(self.bounds)
         return Envelope.of(frame, message)
 
-    def check_rate(self, client: int, before: int, observations: int, seconds: float) -> None:
-        """Refuse more observations than a site can have made in the time since it joined."""
-        limits = self.limits
-        if math.isinf(limits.observations_per_second):
+    def check_now(self, upload: Envelope, state: Any, observations: int, is_next: bool) -> None:
+        """Refuse what no honest site can send after all that it has sent before, `observations` in all.
+
+        An upload that is not the next of its site may make sense once those before it have come.
+        """
+        try:
+            self.side.check(state, int(upload.clients[0]), upload.message, self.bounds, observations)
+        except ProtocolError as error:
+            if is_next:
+                raise
+            raise NotYet(f"{error}; but uploads before it have not come: send them first") from None
+
+    def check_outcome(self, state: Any, downloads: Iterable[Envelope]) -> None:
+        """Refuse what leaves sums, or would make the server send anything, that is not finite."""
+        for total in self.side.sums(state):
+            if not _is_finite(total):
+                raise ProtocolError("sums over it would not be finite")
+        for download in downloads:
+            for name in download.message.shapes():
+                if not _is_finite(getattr(download.message, name)):
+                    raise ProtocolError(f"{name} of the {download.message.kind!r} that follows would not be finite")
+
+    def check_rate(self, client: int, observations: int, now: float, is_new: bool) -> None:
+        """Refuse, for now, more observations than a site can have made by now."""
+        if math.isinf(self.pace.per_second) or not observations:
             return
-        most = limits.observations_ahead + limits.observations_per_second * max(0.0, seconds)
-        if before + observations > most:
+        most = self.pace.allowance(client, now, is_new)
+        if observations > most:
             raise NotYet(
-                f"site {client} reports {observations} observations after {before}: with its rate limit of "
-                f"{limits.observations_per_second:g} a second it can have made {most:g} by now"
+                f"site {client} reports {observations} new observations: with its rate limit of "
+                f"{self.pace.per_second:g} a second it can have made {most:g} by now"
             )
 
+    def charge(self, client: int, observations: int, now: float) -> None:
+        """Note that so many observations of a site were taken in."""
+        if observations and not math.isinf(self.pace.per_second):
+            self.pace.take(client, observations, now)
 
-def observations_in(message: Message) -> int:
-    """Return how many observations an upload speaks of, where it says so; else each upload counts as one.
 
-    >>> from fedbandit.algorithms.linear.shared.family import Hello
-    >>> observations_in(Hello())
-    1
-    """
-    told = getattr(message, "observations", None)
-    return 1 if told is None else int(told.sum())
+def observations_in(upload: Envelope, before: int) -> int:
+    """Return how many observations an upload speaks of that its site's uploads before, of so many, did not."""
+    message = upload.message
+    assert isinstance(message, Upload)
+    return message.new_observations(before)
+
+
+def _is_finite(values: Any) -> bool:
+    return bool(np.isfinite(values).all())

@@ -2,7 +2,7 @@
 
 The kinds are those in the annotation of the side's `receive`, or the side's `kinds` where only some of them are used;
 the shapes are declared with the messages' fields, in sizes to which the side's `sizes` may add. A side whose numbers
-are not in double precision says so by `number_bytes`.
+are not in double precision says so by `number_bytes`. All three are declared in `core.interfaces.Side`.
 """
 
 from __future__ import annotations
@@ -40,15 +40,16 @@ class Schema:
         >>> sorted(Schema.of(AsyncLinUCB().build(setting).server, Upload, setting).known)
         ['linear.hello', 'linear.statistics']
         """
-        sizes = {"N": setting.clients, "K": setting.arms, "d": setting.dimension, **getattr(side, "sizes", {})}
+        sizes = {"N": setting.clients, "K": setting.arms, "d": setting.dimension, **side.sizes}
         known = {kind.kind: kind for kind in _taken(side, direction)}
         shapes = {
             name: {field: _resolved(name, field, shape, sizes) for field, shape in kind.shapes().items()}
             for name, kind in known.items()
         }
-        number_bytes = getattr(side, "number_bytes", 8)
         weights = {
-            name: dense_weight(name, tuple((shape, number_bytes) for shape in each.values() if shape is not None)).bytes
+            name: dense_weight(
+                name, tuple((shape, side.number_bytes) for shape in each.values() if shape is not None)
+            ).bytes
             for name, each in shapes.items()
             if None not in each.values()
         }
@@ -90,8 +91,7 @@ class Schema:
 
 
 def _taken(side: Clients | Server, direction: type[Message]) -> Sequence[type[Message]]:
-    used: Sequence[type[Message]] = getattr(side, "kinds", ())
-    return used or _annotated(side, direction)
+    return _annotated(side, direction) if side.kinds is None else side.kinds
 
 
 def _annotated(side: Clients | Server, direction: type[Message]) -> list[type[Message]]:

@@ -31,7 +31,7 @@ TILTED[0, 1] = TILTED[1, 0] = 1.01 * np.sqrt(GRAM[0, 0] * GRAM[1, 1])
 IMPOSSIBLE = {
     "a weight above 1": ({"ratio": np.array([1.5])}, r"the ratio is \[1.5\], not from 0 to 1"),
     "a weight below 0": ({"ratio": np.array([-0.1])}, "not from 0 to 1"),
-    "fewer observations than none": ({"observations": np.array([-1])}, "is -1, less than 0"),
+    "fewer observations than none": ({"observations": np.array([-1])}, "is -1, but it counts something"),
     "sums of no observations": ({"observations": np.array([0])}, "not zero, of no observations"),
     "a moment that is too long": ({"moment": 9 * GOOD.moment}, "no rewards in bounds give both"),
 }

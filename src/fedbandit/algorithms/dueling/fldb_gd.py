@@ -31,6 +31,7 @@ from fedbandit.algorithms.dueling.shared.family import (
     Beliefs,
     DuelingAlgorithm,
     DuelingClients,
+    DuelingServer,
     Inbox,
     emptied,
     empty_inbox,
@@ -47,6 +48,8 @@ from fedbandit.algorithms.dueling.shared.federated_minimum import (
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
@@ -62,6 +65,13 @@ class Information(Upload, kind="dueling.information"):
     """What a client's new duel tells: W_new = z z^T."""
 
     information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse what is no z z^T: positive semi-definite, trace |z|^2 <= (2 L)^2, and sum of squares trace^2."""
+        for information in self.information:
+            trace = bounds.check_gram("information", information, observations=1)
+            if np.square(information / (trace or 1.0)).sum() < 1.0 - 1e-6 and trace > 0.0:
+                raise ProtocolError("the information is not that of one duel: it has more than one direction")
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,7 @@ class ServerState:
     attendance: Attendance  # who has sent information since the last search began
 
 
-class GradientServer:
+class GradientServer(DuelingServer):
     """Adds up information and gradients, and moves theta."""
 
     def __init__(self, rule: ArmRule, solver: Solver) -> None:
@@ -147,6 +157,17 @@ class GradientServer:
             state.attendance.answer(senders)
             return self._begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
         return self._advance(state) if state.questions.take_in(senders, message) else ()
+
+    def check(
+        self, state: ServerState, sender: int, message: Information | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse a gradient that is too long for the duels that the sender has told of."""
+        if isinstance(message, Gradient):
+            state.questions.check(message, observations, bounds)
+
+    def sums(self, state: ServerState) -> Sequence[Floats]:
+        """Return W_sync, and where the search stands."""
+        return state.information, state.search.point, state.search.trial
 
     def awaited(self, state: ServerState) -> Ints:
         """Return whose gradient, or whose information, is still to come."""

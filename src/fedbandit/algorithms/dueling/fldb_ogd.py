@@ -32,6 +32,7 @@ from fedbandit.algorithms.dueling.shared.family import (
     PAPER,
     ArmRule,
     DuelingAlgorithm,
+    DuelingServer,
     Inbox,
     emptied,
     empty_inbox,
@@ -41,6 +42,8 @@ from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Lbfg
 from fedbandit.algorithms.dueling.shared.online_duels import OnlineClients, Progress, Synchronised
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
@@ -74,12 +77,13 @@ class ServerState:
     attendance: Attendance  # who has sent them since the last communication
 
 
-class OnlineServer:
+class OnlineServer(DuelingServer):
     """Finds the first minimum, and then takes one projected gradient step a communication."""
 
-    def __init__(self, rule: ArmRule, divisor: Callable[[int, int], float], radius: float) -> None:
-        """Take the arm rule, what divides a gradient (by rounds and window), and the greatest length of a step."""
+    def __init__(self, rule: ArmRule, period: int, divisor: Callable[[int, int], float], radius: float) -> None:
+        """Take the arm rule, the period, what divides a gradient (by rounds and window), and the longest step."""
         self.rule = rule
+        self.period = period
         self.divisor = divisor
         self.radius = radius
         self.solver = Lbfgs(rule.ridge)
@@ -112,6 +116,22 @@ class OnlineServer:
         if state.questions.take_in(senders, message):
             return self._go_on(state, emptied(state.questions.answers))
         return ()
+
+    def check(
+        self, state: ServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse sums over more duels than a period has, a round in which nothing is sent, or a too long gradient."""
+        if isinstance(message, Gradient):
+            state.questions.check(message, 1, bounds)  # of the first duel alone
+            return
+        rounds = int(message.rounds[0])
+        if rounds > 1 and rounds % self.period:
+            raise ProtocolError(f"nothing is sent after round {rounds}: the period is {self.period}")
+        message.check_sums(bounds, 0, 1 if rounds == 1 else self.period)
+
+    def sums(self, state: ServerState) -> Sequence[Floats]:
+        """Return what a communication changes."""
+        return state.information, state.anchor, state.anchor_sum, state.search.point, state.search.trial
 
     def awaited(self, state: ServerState) -> Ints:
         """Return whose part is still to come."""
@@ -192,5 +212,5 @@ class FLDBOGD(
         averaged = partial(averaged_divisor, step_scale=self.step_scale)
         width = float(rule.theory(np.array([setting.horizon]))[0])
         radius = 2.0 * width / math.sqrt(rule.ridge * rule.curvature)
-        server = OnlineServer(rule, averaged if self.average_gradient else literal, radius)
+        server = OnlineServer(rule, self.period, averaged if self.average_gradient else literal, radius)
         return Federation(OnlineClients(rule, self.period), server)

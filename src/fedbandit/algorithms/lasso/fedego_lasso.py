@@ -30,9 +30,14 @@ from fedbandit.algorithms.lasso.shared.family import (
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Cadence, Federation, Outgoing
+from fedbandit.core.bounds import MOST, Bounds, check_counts
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.turns import Observations
+
+LAST_STAGE = MOST.bit_length() - 1  # as many turns as are counted
+ROUNDING = 1e-6  # relative: how far from its minimum a Lasso is left
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,17 @@ class TeamworkEstimates(Upload, kind="lasso.teamwork"):
 
     estimates: Floats = array(Layout.SPARSE, shape=("K", "d"))
     stage: Ints = header()
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse a stage that nobody can have come to: stage n ends with 2^n K q turns."""
+        check_counts(stage=self.stage)
+        if (self.stage > LAST_STAGE).any():
+            raise ProtocolError(f"stage {self.stage.max()} has not been: it would take 2^{self.stage.max()} turns")
+
+    def new_observations(self, before: int) -> int:
+        """Return how many turns the client has had, at a unit q of 1, more than it told of before."""
+        turns: int = self.estimates.shape[1] << int(self.stage.max())
+        return max(0, turns - before)
 
 
 class Alone:
@@ -93,12 +109,13 @@ class ServerState:
     missed: Ints  # (clients,) broadcasts without them
 
 
-class AveragingServer:
+class AveragingServer(Server):
     """Broadcasts the average of the clients' estimates once all have finished a stage."""
 
-    def __init__(self, arms: int, dimension: int) -> None:
-        """Take the sizes of the estimates."""
+    def __init__(self, arms: int, dimension: int, penalty: float = 0.0) -> None:
+        """Take the sizes of the estimates, and the penalty of those that clients send."""
         self.shape = arms, dimension
+        self.penalty = penalty
 
     def start(self, clients: int) -> ServerState:
         """Return a server that has received nothing."""
@@ -112,6 +129,22 @@ class AveragingServer:
         state.stage[senders[new]] = message.stage[new]
         finished = int(state.stage.min())
         return self._broadcast(state, state.estimates, finished) if finished > state.sent else ()
+
+    def check(
+        self, state: ServerState, sender: int, message: TeamworkEstimates, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse an estimate that is no minimiser of |Y - X b|^2 / n + penalty |b|_1.
+
+        At b = 0 that is at most R^2, so that penalty |b|_1 <= R^2.
+        """
+        if not self.penalty:
+            return
+        largest = float(np.abs(message.estimates[0]).sum(axis=-1).max())
+        if self.penalty * largest > bounds.reward**2 * (1 + ROUNDING):
+            raise ProtocolError(
+                f"the absolute values of an estimate add up to {largest:g}: with rewards up to {bounds.reward:g} and "
+                f"a penalty of {self.penalty:g} they cannot"
+            )
 
     def awaited(self, state: ServerState) -> Ints:
         """Return who has yet to finish the stage that somebody has finished since the last broadcast."""
@@ -146,7 +179,8 @@ class FedegoLasso(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
-        return Federation(self.clients(setting, Federated()), AveragingServer(setting.arms, setting.dimension))
+        server = AveragingServer(setting.arms, setting.dimension, self.forced_penalty)
+        return Federation(self.clients(setting, Federated()), server)
 
 
 @dataclass(frozen=True)
@@ -160,4 +194,6 @@ class LassoBandit(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server never hears anything."""
-        return Federation(self.clients(setting, Alone()), AveragingServer(setting.arms, setting.dimension))
+        server = AveragingServer(setting.arms, setting.dimension, self.forced_penalty)
+        server.kinds = ()
+        return Federation(self.clients(setting, Alone()), server)

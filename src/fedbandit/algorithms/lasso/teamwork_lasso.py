@@ -22,7 +22,8 @@ from fedbandit.algorithms.lasso.shared.family import (
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Cadence, Federation, Outgoing
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, array
 from fedbandit.core.turns import Observations
 
@@ -33,6 +34,11 @@ class RawObservation(Upload, kind="lasso.raw"):
 
     context: Floats = array(shape=("d",))
     reward: Floats = array(shape=())
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse a context that is longer, or a reward that is larger, than any."""
+        for context, reward in zip(self.context, self.reward, strict=True):
+            bounds.check_observation(context, float(reward))
 
 
 class Pooled:
@@ -68,7 +74,7 @@ class ServerState:
     observations: int
 
 
-class PooledServer:
+class PooledServer(Server):
     """Receives everything; the clients of a simulation share the model already."""
 
     def start(self, clients: int) -> ServerState:  # noqa: ARG002

@@ -31,7 +31,7 @@ from fedbandit.algorithms.linear.shared.family import (
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Federation, Outgoing
+from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.linear.download_check import Contacts, Copies, meet, merge_and_check, no_contacts
@@ -54,7 +54,7 @@ class ServerState:
     rows: int  # copies of clients' own in use
 
 
-class AsyncServer:
+class AsyncServer(Server):
     """Merges uploads and sends each client a snapshot when what it lacks has grown enough."""
 
     def __init__(self, ridge: float, dimension: int, thresholds: Floats) -> None:
@@ -89,6 +89,10 @@ class AsyncServer:
             for each, sender in enumerate(senders.tolist())
             for outgoing in self._merge(state, sender, message.gram[each], message.moment[each])
         ]
+
+    def sums(self, state: ServerState) -> Sequence[Floats]:
+        """Return V_g and b_g."""
+        return state.gram, state.moment
 
     def _merge(self, state: ServerState, sender: int, gram: Floats, moment: Floats) -> Sequence[Outgoing[Download]]:
         row = state.contacts.row_of[sender]
@@ -145,11 +149,13 @@ class AsyncLinUCB(
         """Make both sides."""
         uploads = per_client("upload_threshold", self.upload_threshold, setting.clients)
         downloads = per_client("download_threshold", self.download_threshold, setting.clients)
-        rule = self.rule(setting.dimension)
-        return Federation(
-            LinearClients(rule, setting.dimension, np.log(uploads), np.isfinite(downloads)),
-            AsyncServer(self.ridge, setting.dimension, downloads),
+        clients = LinearClients(
+            self.rule(setting.dimension), setting.dimension, np.log(uploads), np.isfinite(downloads)
         )
+        server = AsyncServer(self.ridge, setting.dimension, downloads)
+        if np.isinf(uploads).all() and np.isinf(downloads).all():
+            server.kinds = ()  # nobody has anything to say
+        return Federation(clients, server)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB, AsyncSe
 from fedbandit.algorithms.linear.shared.family import CohortState, LinearClients, per_client
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Bools, Floats
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
@@ -94,6 +95,14 @@ class AlternatingClients(LinearClients):
                 setattr(state, name, doubled(rows))
 
 
+class SharedPartServer(AsyncServer):
+    """The server of Async-LinUCB, for the global part."""
+
+    def bounds(self, known: Bounds) -> Bounds:
+        """Return what is added up for a reward: y - x_l^T theta_i, with theta_i in the unit ball, |.| <= R + L."""
+        return replace(known, reward=known.reward + known.context)
+
+
 @dataclass(frozen=True)
 class AsyncLinUCBAM(
     AsyncLinUCB,
@@ -133,7 +142,7 @@ class AsyncLinUCBAM(
         )
         return Federation(
             AlternatingClients(rule, setting.dimension, np.log(uploads), np.isfinite(downloads)),
-            AsyncServer(self.ridge, split.global_end, downloads),
+            SharedPartServer(self.ridge, split.global_end, downloads),
         )
 
     def _split(self, dimension: int) -> Split:

@@ -15,7 +15,8 @@ import numpy as np
 from fedbandit.algorithms.linear.shared.family import CohortState, LinearAlgorithm, LinearClients
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Federation, Outgoing, Played
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.interfaces import Federation, Outgoing, Played, Server
 from fedbandit.core.messages import Download, Upload, array, one_row
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.kernels.linear.ridge import add_outer
@@ -27,6 +28,11 @@ class RawObservation(Upload, kind="linear.raw"):
 
     arm: Floats = array(shape=("d",))
     reward: Floats = array(shape=())
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse an arm that is longer, or a reward that is larger, than any."""
+        for arm, reward in zip(self.arm, self.reward, strict=True):
+            bounds.check_observation(arm, float(reward))
 
 
 class PooledClients(LinearClients):
@@ -60,7 +66,7 @@ class ServerState:
     moment: Floats
 
 
-class PooledServer:
+class PooledServer(Server):
     """Keeps the sums; the clients of a simulation share the model already."""
 
     def __init__(self, dimension: int) -> None:
@@ -77,6 +83,10 @@ class PooledServer:
             add_outer(state.gram, message.arm[each])
             state.moment += message.reward[each] * message.arm[each]
         return ()
+
+    def sums(self, state: ServerState) -> Sequence[Floats]:
+        """Return both sums."""
+        return state.gram, state.moment
 
 
 @dataclass(frozen=True)

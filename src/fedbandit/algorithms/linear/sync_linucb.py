@@ -22,7 +22,7 @@ from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.linear.shared.family import CohortState, LinearAlgorithm, LinearClients, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Federation, Outgoing
+from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.linear.download_check import merge
@@ -67,7 +67,7 @@ class ServerState:
     attendance: Attendance
 
 
-class SyncServer:
+class SyncServer(Server):
     """Calls all clients when one uploads, and answers all when all have."""
 
     def __init__(self, dimension: int) -> None:
@@ -90,6 +90,10 @@ class SyncServer:
         if attendance.is_open and not was_open:
             return (Outgoing(attendance.awaited(), Call(state.version)),)
         return ()
+
+    def sums(self, state: ServerState) -> Sequence[Floats]:
+        """Return V_g and b_g."""
+        return state.gram, state.moment
 
     def awaited(self, state: ServerState) -> Ints:
         """Return who has not answered the call."""

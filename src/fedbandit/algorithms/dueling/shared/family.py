@@ -16,14 +16,15 @@ its experiments use. The default 0.25 is the largest slope of the logistic funct
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Cadence, TurnByTurn
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.interfaces import Cadence, Server, TurnByTurn
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.dueling.choices import choose_pairs
 
@@ -110,6 +111,14 @@ class DuelingClients(TurnByTurn):
         size = self.rule.dimension
         inverse = np.tile(np.eye(size) / self.rule.prior, (clients, 1, 1))
         return np.zeros((clients, size)), inverse, np.zeros(clients, dtype=np.int64)
+
+
+class DuelingServer(Server):
+    """What every server side of the family says of its uploads."""
+
+    def bounds(self, known: Bounds) -> Bounds:
+        """Return the bounds of z = winner - loser: two arms of length L are at most 2 L apart."""
+        return replace(known, context=2.0 * known.context)
 
 
 class Inbox(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 
 from fedbandit.algorithms.dueling.shared.family import Inbox, empty_inbox, put
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.bounds import Bounds, check_counts, check_length, check_not_ahead
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download, Upload, array, header
 from fedbandit.kernels.glm import descent
@@ -34,6 +35,14 @@ class Gradient(Upload, kind="dueling.gradient"):
 
     gradient: Floats = array(shape=("d",))
     number: Ints = header()  # of the question that it answers: a late answer is to none that is open
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse a number that no question has; how long a gradient can be, the server knows."""
+        check_counts(number=self.number - 1)
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return 0: the information has told of the duels."""
+        return 0
 
 
 @dataclass
@@ -57,6 +66,15 @@ class Questions:
             return False
         put(self.answers, senders[fits], message.gradient[fits])
         return bool(self.answers.counts.all())
+
+    def check(self, message: Gradient, duels: int, bounds: Bounds) -> None:
+        """Refuse an answer that is far ahead, or longer than the gradient of so many duels: |g| <= sum |z| <= n 2 L.
+
+        A duel's gradient is -z sigmoid(-theta^T z). An answer to another question than the open one changes nothing.
+        """
+        check_not_ahead("question", int(message.number[0]), self.number)
+        if self.is_open and message.number[0] == self.number:
+            check_length("gradient", message.gradient[0], duels * bounds.context if duels else 0.0)
 
     def silent(self) -> Bools:
         """Tell of each client whether it has not answered the last question."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 from fedbandit.algorithms.dueling.shared.family import ArmRule, Beliefs, DuelingClients
 from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Probe
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_counts, check_length
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.turns import Observations
@@ -23,7 +25,26 @@ class Progress(Upload, kind="dueling.progress"):
 
     gradient: Floats = array(shape=("d",))
     information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
-    rounds: Ints = header()
+    rounds: Ints = header()  # that the client has played in all
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse what is no sum over n <= `rounds` duels: of z z^T, and of gradients -z sigmoid(-theta^T z).
+
+        The information is positive semi-definite with trace at most n (2 L)^2, and by Cauchy and Schwarz
+        |gradient|^2 <= (sum |z|)^2 <= n trace. How many duels it is at most, the server knows from the period.
+        """
+        check_counts(rounds=self.rounds - 1)
+        for each, rounds in enumerate(self.rounds.tolist()):
+            self.check_sums(bounds, each, rounds)
+
+    def check_sums(self, bounds: Bounds, place: int, duels: int) -> None:
+        """Refuse sums of the sender at a place that so many duels cannot have."""
+        trace = bounds.check_gram("information", self.information[place], duels)
+        check_length("gradient", self.gradient[place], math.sqrt(duels * max(0.0, trace)))
+
+    def new_observations(self, before: int) -> int:
+        """Return how many duels the client has had more than it told of before."""
+        return max(0, int(self.rounds.sum()) - before)
 
 
 @dataclass(frozen=True)

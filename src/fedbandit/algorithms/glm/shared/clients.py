@@ -14,7 +14,7 @@ from fedbandit.algorithms.glm.shared.updates import GlobalUpdate
 from fedbandit.algorithms.glm.shared.widths import WidthRule
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Outgoing, Played
+from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Played
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.glm import play as kernel
@@ -32,7 +32,7 @@ class CohortState:
     turns: Ints  # (1,) turns of the whole cohort
 
 
-class GlmClients:
+class GlmClients(Clients):
     """Clients that keep their data, call for global updates on a schedule, and answer the server's questions."""
 
     cadence = Cadence.TURN

@@ -92,7 +92,10 @@ class GlmAlgorithm(Algorithm):
         )  # fmt: skip
         size = setting.dimension
         clients = GlmClients(rule, parts.update, parts.local, parts.width, size)
-        return Federation(clients, GlmServer(parts.update, parts.local, size))
+        server = GlmServer(parts.update, parts.local, size)
+        if math.isinf(parts.schedule.threshold) and not parts.schedule.updates:
+            server.kinds = ()  # nobody ever calls for an update
+        return Federation(clients, server)
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 
 
 @dataclass(frozen=True)
 class Due(Upload, kind="glm.due"):
-    """A client's schedule asks for update `version`, in round `round`."""
+    """A client's schedule asks for update `version`, in round `round`: its own, which counts its observations."""
 
     version: Ints = header()
     round: Ints = header()
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse version 0, which nobody has to ask for, and round 0, in which nobody has learnt anything."""
+        check_counts(version=self.version - 1, round=self.round - 1)
+
+    def new_observations(self, before: int) -> int:
+        """Return by how many the client has made more than it told of before."""
+        return max(0, int(self.round.sum()) - before)
 
 
 @dataclass(frozen=True)
@@ -39,9 +50,40 @@ class Behind(Upload, kind="glm.behind"):
 
     version: Ints = header()
 
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse a version that is no number of updates."""
+        check_counts(version=self.version)
+
+
+class _Sums(Upload):
+    """What is said of sums over a client's latest observations."""
+
+    gram: Floats
+    version: Ints
+    step: Ints
+    observations: Ints
+    since: Ints
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse what is no sum of x x^T over the observations from `since` on: see `Bounds.check_gram`.
+
+        A client whose store was lost, and which is asked about observations that it no longer has, answers by nothing.
+        """
+        check_counts(version=self.version - 1, step=self.step, observations=self.observations, since=self.since)
+        for gram, new in zip(self.gram, self.told().tolist(), strict=True):
+            bounds.check_gram("gram matrix", gram, new)
+
+    def told(self) -> Ints:
+        """Return over how many observations the sums are."""
+        return np.asarray(np.maximum(0, self.observations - self.since))
+
+    def new_observations(self, before: int) -> int:
+        """Return by how many the client has made more than it told of before."""
+        return max(0, int(self.observations.sum()) - before)
+
 
 @dataclass(frozen=True)
-class Statistics(Upload, kind="glm.statistics"):
+class Statistics(_Sums, kind="glm.statistics"):
     """dA = sum x x^T since the last update; `observations` counts all that the client has made."""
 
     gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
@@ -52,7 +94,7 @@ class Statistics(Upload, kind="glm.statistics"):
 
 
 @dataclass(frozen=True)
-class Batch(Upload, kind="glm.batch"):
+class Batch(_Sums, kind="glm.batch"):
     """dV and the gradient, at the last global model, of the observations since the last update (algorithm 6)."""
 
     gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
@@ -72,8 +114,23 @@ class Probe(Download, kind="glm.probe"):
     step: int = header()
 
 
+class _Answer(Upload):
+    """What is said of the answer to a probe. How large it can be, the server knows: see `GlmServer.check`."""
+
+    version: Ints
+    step: Ints
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse headers that name no question: updates count from 1."""
+        check_counts(version=self.version - 1, step=self.step)
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return 0: the statistics have told of them."""
+        return 0
+
+
 @dataclass(frozen=True)
-class Gradient(Upload, kind="glm.gradient"):
+class Gradient(_Answer, kind="glm.gradient"):
     """The gradient of a client's loss at the iterate, summed over its observations."""
 
     gradient: Floats = array(shape=("d",))
@@ -82,7 +139,7 @@ class Gradient(Upload, kind="glm.gradient"):
 
 
 @dataclass(frozen=True)
-class Curvature(Upload, kind="glm.curvature"):
+class Curvature(_Answer, kind="glm.curvature"):
     """The gradient and the Hessian of a client's loss at the iterate, summed over its observations."""
 
     gradient: Floats = array(shape=("d",))

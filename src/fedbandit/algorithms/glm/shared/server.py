@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from fedbandit.algorithms.glm.shared.messages import Batch, Behind, Call, Curvature, Due, Gradient, Statistics
+from fedbandit.algorithms.glm.shared.plausible import largest_residual, largest_slope
 from fedbandit.algorithms.glm.shared.steps import NoSteps
 from fedbandit.algorithms.glm.shared.updates import CALLED, IDLE, GlobalUpdate, ServerState, nothing_learnt
-from fedbandit.core.arrays import Ints
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 
 _PROTOCOL = {"version", "step", "since"}
 
 
-class GlmServer:
+class GlmServer(Server):
     """Asks all clients, waits for all of them, asks on, and sends the new model to all.
 
     Answers wait in their sender's row. An answer that comes twice, late, or to another question changes nothing, and a
@@ -32,6 +34,7 @@ class GlmServer:
         self.update = update
         self.local = local
         self.dimension = dimension
+        self.kinds = () if update is None else (Due, Behind, *update.uploads)
 
     def start(self, clients: int) -> ServerState:
         """Return a server that has heard nothing."""
@@ -52,6 +55,31 @@ class GlmServer:
             late = senders[message.version < state.version]
             return self._bring_up_to_date(state, self.update, late) if late.size else ()
         return self._take_in(state, self.update, senders, message)
+
+    def check(
+        self, state: ServerState, sender: int, message: Any, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse an update that is far ahead, and answers that are too large for the sender's n observations.
+
+        With r and s as in `plausible`, at the model that was asked about: |gradient| <= n L r, the Hessian is positive
+        semi-definite with a trace of at most n s L^2. An answer to another question than the open one changes nothing.
+        """
+        check_not_ahead("update", int(message.version[0]), state.version + 1)
+        if self.update is None or isinstance(message, Due | Behind | Statistics):
+            return
+        if message.version[0] != state.version + 1 or message.step[0] != state.step:
+            return
+        link = self.update.link
+        is_batch = isinstance(message, Batch)
+        model, n = (state.model, int(message.told()[0])) if is_batch else (state.iterate, _told(state, sender))
+        residual = largest_residual(link, model, bounds) * bounds.context if n else 0.0
+        check_length("gradient", message.gradient[0], n * residual)
+        if isinstance(message, Curvature):
+            bounds.check_gram("curvature", message.curvature[0], n, largest_slope(link, model, bounds))
+
+    def sums(self, state: ServerState) -> Sequence[Floats]:
+        """Return what an update changes."""
+        return state.gram, state.moment, state.model, state.metric, state.iterate, state.place
 
     def _begin(self, state: ServerState, update: GlobalUpdate, message: Due) -> Sequence[Outgoing[Download]]:
         wanted = message.version > state.version
@@ -133,3 +161,8 @@ class GlmServer:
         state.step = IDLE
         state.roster[:] = True
         state.answered[:] = False
+
+
+def _told(state: ServerState, sender: int) -> int:
+    """Return of how many observations a client has told in the update under way."""
+    return int(state.answers.observations[sender])

@@ -43,6 +43,10 @@ class Answers(NamedTuple):
     curvature: Floats
     observations: Ints
 
+    def total(self) -> int:
+        """Return n, the observations of all who answered; 1 if there are none, so that means of nothing are 0."""
+        return max(1, int(self.observations.sum()))
+
 
 class Solver(Protocol):
     """The two halves of a way to minimise the global objective."""
@@ -80,7 +84,7 @@ class Accelerated:
 
     def move(self, search: Search, gradient: Floats, answers: Answers) -> Search:
         """Step along the gradient, and on by the momentum."""
-        n = int(answers.observations.sum())
+        n = answers.total()
         smoothness = self.model.smoothness * self.arm_bound**2 + self.model.ridge / n
         momentum = (1.0 + math.sqrt(1.0 + 4.0 * search.momentum**2)) / 2.0
         gamma = (1.0 - search.momentum) / momentum
@@ -107,7 +111,7 @@ class DampedNewton:
 
     def move(self, search: Search, gradient: Floats, answers: Answers) -> Search:
         """Step to the minimum of the quadratic model, or part of the way."""
-        n = int(answers.observations.sum())
+        n = answers.total()
         curvature = answers.curvature.sum(axis=0) + self.model.ridge * np.eye(len(gradient))
         step = np.linalg.solve(curvature, n * gradient)
         factor = damping(self.arm_bound * float(np.linalg.norm(step)))

@@ -53,6 +53,14 @@ class ServerState:
 class GlobalUpdate(Protocol):
     """How a new global model comes about."""
 
+    @property
+    def link(self) -> int:
+        """Return the code of the link, which says how large gradients can be."""
+
+    @property
+    def uploads(self) -> tuple[type[Upload], ...]:
+        """Return the kinds of answers that are asked for."""
+
     def suboptimality(self, observations: int) -> float:
         """Return eps, how far above its minimum the objective may stay."""
 
@@ -134,9 +142,14 @@ class Regression:
     link: int
     constant: float | None = None  # eps, where it is not 1 / n^2
 
+    @property
+    def uploads(self) -> tuple[type[Upload], ...]:
+        """Return statistics, and what the solver asks for."""
+        return Statistics, self.solver.answers
+
     def suboptimality(self, observations: int) -> float:
         """Return 1 / n^2, or the constant."""
-        return 1.0 / observations**2 if self.constant is None else self.constant
+        return 1.0 / max(1, observations) ** 2 if self.constant is None else self.constant
 
     def statistics(self, kept: Kept, to: Ints, start: Ints, stop: Ints, last: Floats, call: Call) -> Statistics:  # noqa: ARG002
         """Return dA."""
@@ -163,7 +176,7 @@ class Regression:
             state.iterate, state.place, state.momentum = state.model, state.model, 1.0
             state.step += 1
             return False
-        n, ridge = int(state.answers.observations.sum()), self.model.ridge
+        n, ridge = state.answers.total(), self.model.ridge
         gradient = (state.answers.gradient.sum(axis=0) + ridge * state.iterate) / n
         length = math.sqrt(gradient @ gradient)
         if length <= math.sqrt(2.0 * ridge / n * self.suboptimality(n)):
@@ -187,6 +200,11 @@ class OneStep:
     model: Model
     link: int
     gamma: float
+
+    @property
+    def uploads(self) -> tuple[type[Upload], ...]:
+        """Return batches."""
+        return (Batch,)
 
     def suboptimality(self, observations: int) -> float:  # noqa: ARG002
         """Return 0: nothing is minimised."""

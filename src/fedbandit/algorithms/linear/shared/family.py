@@ -20,9 +20,9 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.core.bounds import Bounds
+from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Outgoing, Played
+from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Played
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations, Rewards, Turns
@@ -44,9 +44,14 @@ class Statistics(Upload, kind="linear.statistics"):
     observations: Ints = header()
 
     def check(self, bounds: Bounds) -> None:
-        """Refuse sums that so many observations cannot have."""
+        """Refuse sums that so many observations cannot have: see `Bounds.check_sums`."""
+        check_counts(observations=self.observations)
         for gram, moment, observations in zip(self.gram, self.moment, self.observations, strict=True):
             bounds.check_sums(gram, moment, int(observations))
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over: all of them are new."""
+        return int(self.observations.sum())
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class CohortState:
     shared: Snapshots
 
 
-class LinearClients:
+class LinearClients(Clients):
     """Clients that upload when their trigger passes a threshold, and say hello at their first turn if asked to."""
 
     cadence = Cadence.TURN

@@ -7,12 +7,12 @@ comes after its round was closed is summed up and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.bounds import Bounds
+from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 
@@ -21,8 +21,11 @@ from fedbandit.core.messages import Download, Layout, Upload, array, header
 class SyncRequest(Upload, kind="neural.request"):
     """A client has learnt enough since the version that it names (line 12): a signal."""
 
-    observations: ClassVar[Ints] = np.zeros(1, dtype=np.int64)  # they come with the contribution
     version: Ints = header()
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse what is no number of a version."""
+        check_counts(version=self.version)
 
 
 @dataclass(frozen=True)
@@ -45,22 +48,33 @@ class Contribution(Upload, kind="neural.contribution"):
     observations: Ints = header()  # that the sums are over
 
     def check(self, bounds: Bounds) -> None:
-        """Refuse what is no sum of phi phi^T and y phi over so many observations, no inverse, or no weight."""
+        """Refuse what is no sum of phi phi^T and y phi over n observations, no inverse, or no ratio.
+
+        The matrices are positive semi-definite, trace(W_new) <= n |phi|^2, 0 <= alpha <= 1, and of each coordinate a
+        |sum y phi_a| <= R sqrt(n sum phi_a^2), by Cauchy and Schwarz.
+        """
         if ((self.ratio < 0) | (self.ratio > 1)).any():
             raise ProtocolError(f"the ratio is {self.ratio.tolist()}, not from 0 to 1")
-        if (self.observations < 0).any():
-            raise ProtocolError(f"the number of observations is {self.observations.min()}, less than 0")
+        check_counts(version=self.version, observations=self.observations)
         for name, matrix in (("gram matrix", self.gram), ("inverse", self.inverse)):
             self.check_matrix(name, matrix)
-        for gram, moment, observations in zip(self.gram, self.moment, self.observations, strict=True):
+        for gram, moment, observations in zip(self.gram, self.moment, self.observations.tolist(), strict=True):
             if not observations and (gram.any() or moment.any()):
                 raise ProtocolError("sums that are not zero, of no observations")
-            # By Cauchy and Schwarz, (sum y phi_a)^2 is at most sum y^2 times sum phi_a^2.
-            squares = self.squares(gram) / max(1, observations)
+            squares = self.squares(gram).astype(np.float64) / max(1, observations)
+            if squares.sum() > bounds.context**2:
+                raise ProtocolError(
+                    f"the trace of the gram matrix is {squares.sum() * observations:g}, more than {observations} "
+                    f"features of length {bounds.context:g} can have"
+                )
             mean = np.abs(moment) / max(1, observations)
             most = np.sqrt(squares.clip(0)) + _slack(gram) * np.sqrt(squares.max())
             if np.isfinite(bounds.reward) and (mean > bounds.reward * most).any():
                 raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over: all of them are new."""
+        return int(self.observations.sum())
 
     def squares(self, matrix: Floats) -> Floats:
         """Return the diagonals of matrices in this message."""

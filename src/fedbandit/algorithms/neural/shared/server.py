@@ -7,7 +7,7 @@ summed into W_sync and B_sync when it comes, and does nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,8 +15,11 @@ import numpy as np
 
 from fedbandit.algorithms.neural.shared.exchange import Exchange, Share
 from fedbandit.algorithms.neural.shared.messages import Call, Contribution, SyncRequest
+from fedbandit.algorithms.neural.shared.plausible import ROUNDING, longest_features, longest_weights
 from fedbandit.core.arrays import Bools, Ints
-from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.kernels.neural.cohort import is_everyone
 from fedbandit.kernels.neural.device import plain
@@ -37,7 +40,7 @@ class ServerState:
     shares: list[tuple[Ints, Share]]  # of those who have answered
 
 
-class TogetherServer:
+class TogetherServer(Server):
     """Calls all clients when one asks for it; when all have answered, sums, averages and broadcasts."""
 
     def __init__(self, exchange: Exchange) -> None:
@@ -80,6 +83,29 @@ class TogetherServer:
                 state.shares.append((senders, share))
                 state.answered[senders] = True
             return self._finish(state) if state.answered.all() else ()
+
+    def bounds(self, known: Bounds) -> Bounds:
+        """Return the bounds of features in place of those of arms."""
+        steps = self.rounds.steps
+        return replace(known, context=longest_features(steps.network, steps.scale, known.context))
+
+    def check(
+        self, state: ServerState, sender: int, message: SyncRequest | Contribution, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse a version far ahead, an inverse above I / ridge (V_local is at least ridge I), or absurd weights."""
+        check_not_ahead("version", int(message.version[0]), state.version)
+        if isinstance(message, SyncRequest):
+            return
+        most = 1.0 / self.rounds.plan.ridge
+        largest = float(message.squares(message.inverse).max())
+        if largest > most * (1.0 + ROUNDING):
+            raise ProtocolError(f"the inverse has {largest:g} on its diagonal, more than 1 / ridge = {most:g}")
+        weights = np.asarray(message.weights[0], dtype=np.float64)
+        check_length("weights", weights, longest_weights(self.rounds.network, bounds.reward))
+
+    def sums(self, state: ServerState) -> Sequence[Any]:
+        """Return B_sync and W_sync."""
+        return [each for each in (state.moment, *state.whole.gram) if each is not None]
 
     def awaited(self, state: ServerState) -> Ints:
         """Return who was called and has not answered."""
