@@ -106,7 +106,6 @@ def test_what_was_not_settled_comes_again_to_the_next_coordinator_and_what_was_d
             await link.send(frame)
         arrived = await desk.take(4)
         await desk.hub.settle(arrived[:2])
-        await desk.hub.tidy()
 
     async def second(desk, link):
         return [(await desk.next())[1] for _ in range(2)]

@@ -16,7 +16,8 @@ from fedbandit.transport.nats.hub import Hub
 log = logging.getLogger("fedbandit.coordinator")
 
 LOOK_SECONDS = 5.0
-TIDY_SECONDS = 300.0  # a broker stops for a moment to remove messages: rarely, then
+BROKER_SECONDS = 10.0  # between two looks at the broker
+LONGEST_CONNECTION = 3600.0  # of a site: then it has to show its credential again
 
 
 class Coordinator:
@@ -48,7 +49,8 @@ class Coordinator:
                 self._is_serving = False
         except BaseException:
             for host in self.hosts:
-                host.abandon()
+                if not host.failure:
+                    host.abandon()
             raise
         for host in self.hosts:
             host.close()
@@ -64,7 +66,17 @@ class Coordinator:
         """Return why the coordinator does not work now, or nothing."""
         if not self._is_serving:
             return "not serving yet, or no more"
-        return "" if self.hub.is_connected else f"the broker at {self.plan.broker} is away"
+        failed = [f"the federation {host.plan.name} has failed ({host.failure})" for host in self.hosts if host.failure]
+        if failed:
+            return "; ".join(failed) + ": see the log, and start the coordinator again"
+        if not self.hub.is_connected:
+            return f"the broker at {self.plan.broker} is away"
+        return self._broker_problem()
+
+    def _broker_problem(self) -> str:
+        trouble = self.hub.trouble
+        where = f"the broker at {self.plan.broker}"
+        return f"{where} does not store what sites send ({trouble}): make room on its disk" if trouble else ""
 
     async def _show(self, stack: AsyncExitStack) -> str:
         """Serve the pages until the stack is left; return their address."""
@@ -76,15 +88,25 @@ class Coordinator:
         return await stack.enter_async_context(serving(pages, self.plan.host, self.plan.port))
 
     async def _serve(self) -> None:
-        tasks = [asyncio.create_task(host.serve()) for host in self.hosts]
-        tasks.append(asyncio.create_task(self._tidy()))
-        tasks.append(asyncio.create_task(self._look()))
-        done, left = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-        for task in done:
-            task.result()
+        """Serve all federations; one that fails leaves the others alone, but if all have failed it is over."""
+        looks = [asyncio.create_task(look) for look in (self._look(), self._look_at_the_broker())]
+        try:
+            errors = await asyncio.gather(*(self._serve_one(host) for host in self.hosts))
+        finally:
+            for look in looks:
+                look.cancel()
+            await asyncio.gather(*looks, return_exceptions=True)
+        if all(errors):
+            raise next(filter(None, errors))
+
+    async def _serve_one(self, host: FederationHost) -> Exception | None:
+        try:
+            await host.serve()
+        except Exception as error:
+            log.exception("the federation %s has failed and is served no more", host.plan.name)
+            host.fail(error)
+            return error
+        return None
 
     def _warn(self) -> None:
         """Say which federations lack limits."""
@@ -99,16 +121,19 @@ class Coordinator:
         while not self._stop.is_set():
             for host in self.hosts:
                 host.look()
+                host.concern("broker-cannot-store", self._broker_problem())
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
 
-    async def _tidy(self) -> None:
-        """Remove from the broker's streams, now and then, what is in the journal."""
-        while not self._stop.is_set():
+    async def _look_at_the_broker(self) -> None:
+        """Find out, now and then, whether the broker can store; and let no site stay without showing its credential."""
+        while True:
             try:
-                await asyncio.wait_for(self._stop.wait(), TIDY_SECONDS)
-            except TimeoutError:
-                await self.hub.tidy()
+                await self.hub.probe()
+                await self.hub.end_connections(older_than=LONGEST_CONNECTION)
+            except Exception:
+                log.exception("the broker could not be looked at")
+            await asyncio.sleep(BROKER_SECONDS)
 
 
 def serve(plan: ServicePlan) -> None:

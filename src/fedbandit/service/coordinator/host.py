@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.server import DurableServer
+from fedbandit.service.coordinator.fair_queue import FairQueue
+from fedbandit.service.coordinator.logs import RateLimiter
 from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan
@@ -23,6 +27,7 @@ from fedbandit.wire.frame import HEADER, REPORTS
 log = logging.getLogger("fedbandit.coordinator")
 
 LARGEST_GROUP = 64  # so that the first of a group does not wait long for its acknowledgement
+MOST_OF_ONE = 8  # in a group, so that a site that sends without end does not make groups long
 MEASURE_SECONDS = 10.0
 
 
@@ -52,11 +57,13 @@ class FederationHost:
             largest_reward=plan.limits.bounds.reward, concerns=self.server.concerns,
         )  # fmt: skip
         self._lookout = Lookout(plan.name, self.telemetry.watch)
+        self.failure = ""  # why it is served no more, if something unforeseen has ended it
         self._timer = RoundTimer(plan.deadline)
-        self._arrived: list[Arrival] = []
+        self._arrived = FairQueue(self.subjects, MOST_OF_ONE)
+        self._sparing = RateLimiter()
         self._news = asyncio.Event()
         self._is_over = False
-        self._measured = 0.0
+        self._measured = -MEASURE_SECONDS
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
@@ -78,7 +85,20 @@ class FederationHost:
 
     def look(self) -> None:
         """Look at what calls for somebody's attention, and log what is new."""
-        self._lookout.look(self.server.accounts.observations, time.time(), time.monotonic())
+        with self._beside():
+            self._lookout.look(self.server.accounts.observations, time.time(), time.monotonic())
+
+    def fail(self, error: BaseException) -> None:
+        """Stop for good after something unforeseen; what was not acknowledged stays with the broker and the sites."""
+        self.failure = f"{type(error).__name__}: {error}"
+        self.abandon()
+
+    def concern(self, kind: str, text: str) -> None:
+        """Raise a concern of the whole federation, or clear it if there is no text."""
+        if text:
+            self.server.concerns.note(kind, text, time.time())
+        else:
+            self.server.concerns.clear(kind)
 
     def stop(self) -> None:
         """Say that it is over, once what is being done is done."""
@@ -87,8 +107,9 @@ class FederationHost:
 
     def close(self) -> None:
         """Take a snapshot, so that the next start is quick, and close the journal."""
-        self.server.save()
-        self._journal.close()
+        if not self.failure:
+            self.server.save()
+            self._journal.close()
 
     def abandon(self) -> None:
         """Let go of the journal as it is, after a failure; what was not acknowledged comes again."""
@@ -96,35 +117,36 @@ class FederationHost:
         self._journal.close()
 
     def _arrive(self, arrival: Arrival) -> None:
-        self._arrived.append(arrival)
-        self._news.set()
+        if not self.failure:  # or else it stays with the broker
+            self._arrived.put(arrival)
+            self._news.set()
 
     async def _group(self) -> list[Arrival]:
         """Wait for arrivals, or for the deadline of a round."""
         if not self._arrived:
             try:
-                await asyncio.wait_for(self._news.wait(), self._timer.left(time.time()))
+                await asyncio.wait_for(self._news.wait(), self._timer.left(time.monotonic()))
             except TimeoutError:
                 return []
         self._news.clear()
-        group, self._arrived = self._arrived[:LARGEST_GROUP], self._arrived[LARGEST_GROUP:]
-        return group
+        return self._arrived.take(LARGEST_GROUP)
 
     async def _handle(self, group: list[Arrival]) -> None:
-        now = time.time()
+        now, elapsed = time.time(), time.monotonic()  # what is recorded; what measures spans, and is never set back
         for arrival in group:
             self._take_in(arrival, now)
-        self._watch(now)
-        if self._timer.is_due(now):
+        self._watch(elapsed)
+        if self._timer.is_due(elapsed):
             silent = self.server.deadline(now)
-            self.telemetry.left_out(silent.tolist(), now)
-            log.warning("%s: a round goes on without the sites %s", self.plan.name, silent.tolist())
-            self._watch(now)
+            with self._beside():
+                self.telemetry.left_out(silent.tolist(), now)
+                log.warning("%s: a round goes on without the sites %s", self.plan.name, silent.tolist())
+            self._watch(elapsed)
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
         await self._send(frames, now)
-        await self._hub.settle(group)
-        if self.server.is_snapshot_due or now > self._measured + MEASURE_SECONDS:
-            self._measured = now
+        await self._hub.settle([*group, *self._arrived.take_unread()])
+        if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
+            self._measured = elapsed
             await asyncio.to_thread(self._maintain)
 
     def _maintain(self) -> None:
@@ -134,25 +156,48 @@ class FederationHost:
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         await self._hub.send(self.subjects, frames)
         for _, frame in frames:
-            self.telemetry.sent(frame, now)
+            with self._beside():
+                self.telemetry.sent(frame, now)
 
-    def _watch(self, now: float) -> None:
-        self._timer.watch(is_open=self.server.awaited().size > 0, step=self.server.node.sent, now=now)
+    def _watch(self, elapsed: float) -> None:
+        self._timer.watch(is_open=self.server.awaited().size > 0, step=self.server.node.sent, now=elapsed)
+
+    @contextmanager
+    def _beside(self) -> Iterator[None]:
+        """Do what only tells of the service; whatever becomes of it, the service goes on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001
+            with suppress(Exception):
+                self._warn(None, f"the status page was not told of something ({error!r})")
+
+    def _warn(self, site: int | None, message: str) -> None:
+        """Log what a site gives cause for, but no more than a line of a kind now and then."""
+        told = self._sparing.admit(site, message, time.monotonic())
+        if told is not None:
+            log.warning("%s: %s", self.plan.name, told)
 
     def _take_in(self, arrival: Arrival, now: float) -> None:
         if arrival.sender is None:
-            log.warning("%s: refused what came under %s", self.plan.name, arrival.source.subject)
+            with self._beside():
+                self._warn(None, f"refused what came under {arrival.source.subject}")
             return
         verdict = self._verdict(arrival.data, now, arrival.sender)
         if verdict.reason:
             refused = verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET)
             word = "refused" if refused else "noted"
-            log.warning("%s: %s from site %d: %s", self.plan.name, word, arrival.sender, verdict.reason)
+            with self._beside():
+                site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None
+                self._warn(site, f"{word} from site {arrival.sender}: {verdict.reason}")
 
     def _verdict(self, data: bytes, now: float, sender: int) -> Verdict:
         if data[:1] in REPORTS:
-            return self.telemetry.report(data, now, sender=sender)
+            with self._beside():
+                return self.telemetry.report(data, now, sender=sender)
+            return Verdict(Outcome.REFUSED)
         before = self.server.ledger.scalars
         verdict = self.server.receive(data, now, sender)
-        self.telemetry.received(data, verdict, now, sender=sender, scalars=self.server.ledger.scalars - before)
+        with self._beside():
+            scalars = self.server.ledger.scalars - before
+            self.telemetry.received(data, verdict, now, sender=sender, scalars=scalars)
         return verdict

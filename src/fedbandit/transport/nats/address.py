@@ -88,3 +88,14 @@ def security(server: str, credentials: str | Path | None) -> ssl.SSLContext | No
     except ValueError:
         raise InvalidInput(f"{str(credentials)!r} is not a credential: make one with `fedbandit keys new`") from None
     return context
+
+
+def expiry(credentials: str | Path) -> float | None:
+    """Return when a credential expires, in seconds since 1970; None where the library to read it is not installed."""
+    try:
+        x509 = import_module("cryptography.x509")
+    except ImportError:
+        return None
+    certificate = x509.load_pem_x509_certificate(Path(credentials).read_bytes())
+    moment: float = certificate.not_valid_after_utc.timestamp()
+    return moment

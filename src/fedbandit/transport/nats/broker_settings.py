@@ -1,7 +1,7 @@
 """The configuration of a broker: JetStream that syncs each message, and who may say what where.
 
 Every user is known by the name in its certificate. A site may publish under its own subjects and listen to its own,
-and do nothing else; the coordinator may do everything. A certificate of our authority whose name is not on a roster is
+and do nothing else; the coordinator has the streams. A certificate of our authority whose name is not on a roster is
 refused, as is one that has expired or is of another authority.
 """
 
@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.transport.nats.broker_accounts import COORDINATOR, accounts
 
-COORDINATOR, BROKER = "coordinator", "broker"
+BROKER = "broker"
+__all__ = ["BROKER", "COORDINATOR", "LARGEST_MESSAGE", "BrokerSettings", "Security"]
 LARGEST_MESSAGE = 8 * 1024 * 1024  # beyond that, NATS advises against messages
 
 
@@ -68,16 +69,8 @@ class BrokerSettings:
         return "\n".join(lines)
 
 
-def user_of(name: str) -> str:
-    """Return the name of a user as the broker reads it from a certificate."""
-    return f"CN={name}"
-
-
 def _security(security: Security) -> list[str]:
     credential = json.dumps(str(security.credential))
-    users = [f"    {{ user: {json.dumps(user_of(COORDINATOR))} }}"]
-    for federation, sites in security.sites.items():
-        users += [_user(federation, site) for site in range(sites)]
     return [
         "tls {",
         f"  cert_file: {credential}",
@@ -85,17 +78,5 @@ def _security(security: Security) -> list[str]:
         f"  ca_file: {json.dumps(str(security.authority))}",
         "  verify_and_map: true",
         "}",
-        "authorization {",
-        "  users: [",
-        *users,
-        "  ]",
-        "}",
+        *accounts(security.sites),
     ]
-
-
-def _user(federation: str, site: int) -> str:
-    subjects = Subjects(federation)
-    publish = [subjects.up(site), subjects.ask(site), subjects.report(site)]
-    subscribe = [subjects.down(site), f"{subjects.inbox(site)}.>"]
-    allowed = f"publish: {json.dumps(publish)}, subscribe: {json.dumps(subscribe)}"
-    return f"    {{ user: {json.dumps(user_of(f'{federation}.{site}'))}, permissions: {{ {allowed} }} }}"

@@ -1,14 +1,13 @@
 """The coordinator's connection to the broker: what sites have sent comes in, answers go out.
 
-Streams keep what sites send until the coordinator has it in its journal and says so (`settle`); then it is removed from
-them now and then (`tidy`). Whatever was delivered and not settled is delivered again, at once after a reconnect.
+Streams keep what sites send until the coordinator has it in its journal and says so (`settle`). Whatever was delivered
+and not settled is delivered again, at once after a reconnect. A connection that is lost is made again, for ever.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,12 +16,16 @@ from typing import Any, NamedTuple
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import check_server, client_library, security
+from fedbandit.transport.nats.connection import connect
+from fedbandit.transport.nats.site_connections import end_older_than
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
 
 log = logging.getLogger("fedbandit.coordinator")
 
-RETRY_SECONDS = 0.5
+CONNECT_SECONDS = 5.0
+RETRY_SECONDS = 0.2
+PROBE_SECONDS = 5.0
 
 
 class Arrival(NamedTuple):
@@ -49,90 +52,80 @@ class Hub:
     def __init__(self, server: str, credentials: str | Path | None = None) -> None:
         """Take the broker's URL and the coordinator's credential."""
         self.server = check_server(server)
+        self.trouble = ""  # why the broker stores nothing, as far as is known
         self._tls = security(server, credentials)
         self._doors: list[Door] = []
-        self._settled: dict[str, int] = {}  # by stream: what was settled and not yet removed
         self._is_closing = False
-        self._arranging: asyncio.Task[None] | None = None
+        self._returning: asyncio.Task[None] | None = None
         self._broker: Any = None
         self._streams: Streams
+        self._heard = ""
 
     @property
     def is_connected(self) -> bool:
         """Tell whether the broker is there now."""
         return self._broker is not None and bool(self._broker.is_connected)
 
-    async def connect(self, seconds: float = 5.0) -> None:
+    async def connect(self) -> None:
         """Connect, or say that the broker cannot be reached; a connection that is lost later is made again."""
-        nats = client_library()
-        heard: deque[str] = deque(maxlen=5)
-
-        async def on_error(error: Exception) -> None:
-            if self._broker is not None and str(error) not in heard:
-                log.warning("broker: %s", error)
-            heard.append(str(error))
-
-        async def on_loss() -> None:
-            if not self._is_closing:
-                log.warning("the broker at %s is gone; trying again", self.server)
-
         try:
-            self._broker = await nats.connect(
-                self.server, name="coordinator", tls=self._tls, connect_timeout=seconds, max_reconnect_attempts=2,
-                reconnect_time_wait=0.2, error_cb=on_error, disconnected_cb=on_loss, reconnected_cb=self._return,
-            )  # fmt: skip
-        except (OSError, nats.errors.Error, TimeoutError) as error:
-            why = "; ".join(dict.fromkeys([*heard, str(error)]))
-            raise InvalidInput(f"the broker at {self.server} cannot be reached ({why}): start it, or mend it") from None
-        self._broker.options["max_reconnect_attempts"] = -1  # a broker that was there once will be there again
-        self._streams = Streams(self._broker.jetstream(), self.server)
+            await self._connect()
+        except OSError as error:
+            raise InvalidInput(
+                f"the broker at {self.server} cannot be reached ({error}): start it, or correct what it says"
+            ) from None
 
     async def open(self, door: Door) -> None:
         """Let in what the sites of a federation have sent and will send."""
-        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
         self._doors.append(door)
-        for subject in (door.subjects.delivery, door.subjects.reports):
-            await self._broker.subscribe(subject, cb=_admit(door))
+        await self._let_in(door)
 
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]]) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
         publish, down = self._broker.publish, subjects.down
-        with self._as_far_as_it_goes():
+        with self._while_it_is_there():
             self._require()
             for site, frame in frames:
                 await publish(down(site), frame)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
-        """Tell the streams that the coordinator has these, and all before them, for good."""
-        stored = [arrival.source for arrival in arrivals if arrival.source.reply]
-        last = {message.subject.rpartition(".")[0]: message for message in stored}  # of each stream
-        with self._as_far_as_it_goes():
+        """Tell the streams that the coordinator has these for good."""
+        publish = self._broker.publish
+        with self._while_it_is_there():
             self._require()
-            for message in last.values():
-                await message.ack()
-                seen = message.metadata
-                self._settled[seen.stream] = max(seen.sequence.stream, self._settled.get(seen.stream, 0))
+            for arrival in arrivals:
+                if arrival.source.reply:
+                    await publish(arrival.source.reply, b"+ACK")
 
-    async def tidy(self) -> None:
-        """Remove from the streams what was settled."""
-        with self._as_far_as_it_goes():
+    async def probe(self) -> None:
+        """Find out whether the broker can store what sites send; `trouble` says why it cannot."""
+        trouble = await self._streams.probe(PROBE_SECONDS) if self.is_connected else self.trouble
+        if trouble and not self.trouble:
+            log.error("the broker at %s does not store what sites send (%s): has its disk room?", self.server, trouble)
+        elif self.trouble and not trouble:
+            log.info("the broker at %s stores again what sites send", self.server)
+        self.trouble = trouble
+
+    async def end_connections(self, older_than: float) -> int:
+        """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
+        with self._while_it_is_there():
             self._require()
-            while self._settled:
-                stream, sequence = self._settled.popitem()
-                await self._streams.remove(stream, sequence)
+            return await end_older_than(self._broker, older_than)
+        return 0
 
     async def close(self) -> None:
         """Send what is left, and end the connection."""
         self._is_closing = True
-        if self._arranging is not None:
-            self._arranging.cancel()
-        if self._broker is not None and not self._broker.is_closed:
-            if self._broker.is_connected:
+        if self._returning is not None:
+            self._returning.cancel()
+        if self._broker is not None:
+            with self._while_it_is_there():
+                self._require()
                 await self._broker.flush()
             await self._broker.close()
 
     @contextmanager
-    def _as_far_as_it_goes(self) -> Iterator[None]:
+    def _while_it_is_there(self) -> Iterator[None]:
         """Give up what is being said when the broker goes away: whatever it was, it is said again."""
         try:
             yield
@@ -140,26 +133,50 @@ class Hub:
             log.info("the broker has not heard everything (%s)", error)
 
     def _require(self) -> None:
-        if not self.is_connected:  # the library would keep it and say it later, when it is out of date
+        if not self.is_connected:
             raise ConnectionError("it is away")
 
-    async def _return(self) -> None:
-        log.info("the broker at %s is back", self.server)
-        if self._arranging is not None:
-            self._arranging.cancel()
-        self._arranging = asyncio.create_task(self._arrange_all())
+    async def _connect(self) -> None:
+        self._heard = ""
+        self._broker = await connect(
+            self.server, name="coordinator", tls=self._tls, seconds=CONNECT_SECONDS, on_error=self._on_error,
+            on_end=self._on_end,
+        )  # fmt: skip
+        self._streams = Streams(self._broker.jetstream(), self.server)
 
-    async def _arrange_all(self) -> None:
-        """Make streams again, which a broker may have lost, as soon as it is ready to."""
-        waiting = list(self._doors)
-        while waiting:
+    async def _let_in(self, door: Door) -> None:
+        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
+        # All that is under way is counted by the streams, so the library need not drop any of it
+        await self._broker.subscribe(
+            door.subjects.delivery, cb=_admit(door), pending_msgs_limit=-1, pending_bytes_limit=-1
+        )
+
+    def _on_error(self, error: str) -> None:
+        if self.is_connected and error != self._heard:
+            log.warning("broker: %s", error)
+        self._heard = error
+
+    def _on_end(self) -> None:
+        if not self._is_closing and (self._returning is None or self._returning.done()):
+            log.warning("the broker at %s is gone; trying again", self.server)
+            self._returning = asyncio.create_task(self._return())
+
+    async def _return(self) -> None:
+        """Connect until that succeeds, and make streams again, which a broker may have lost."""
+        told = ""
+        while not self.is_connected:
             try:
-                door = waiting[-1]
-                await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
-                waiting.pop()
+                await self._connect()
+                for door in self._doors:
+                    await self._let_in(door)
             except (client_library().errors.Error, InvalidInput, OSError, TimeoutError) as error:
-                log.info("the broker is not ready (%s)", error)
+                if str(error) != told:
+                    log.info("the broker is not ready (%s)", error)
+                told = str(error)
+                if self._broker is not None:
+                    await self._broker.close()
                 await asyncio.sleep(RETRY_SECONDS)
+        log.info("the broker at %s is back", self.server)
 
 
 def _admit(door: Door) -> Callable[[Any], Awaitable[None]]:

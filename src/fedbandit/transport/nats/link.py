@@ -1,85 +1,94 @@
 """A site's connection to its federation's broker.
 
 A lost connection is not mended here: `send` and `receive` raise ConnectionError, and whoever keeps the conversation
-going opens another and sends everything again. Messages bear ids, so that the broker drops what it has already.
+going opens another and sends everything again. Messages bear ids, so that the broker drops what it has already; an id
+begins with something that only this site knows, or else another could use it up.
+
+The broker tells of each upload whether it has stored it, under a subject that nobody can guess. It keeps a number of
+uploads of a site for the coordinator and refuses more: then `send` waits until there is room.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import secrets
+import time
 from pathlib import Path
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.link import Connect
-from fedbandit.transport.nats.address import Address, client_library, security
+from fedbandit.transport.link import Connect, LinkRefused, NotStored
+from fedbandit.transport.nats.address import Address, client_library, expiry, security
+from fedbandit.transport.nats.connection import connect, in_words
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import Frame, Kind
+from fedbandit.transport.nats.unstored import NO_ANSWER_SECONDS, Unstored
+from fedbandit.wire.frame import Kind, read_header
 
 log = logging.getLogger("fedbandit.site")
 
 CONNECT_SECONDS = 5
+AWAY = "is its coordinator serving?"
+NO_ROOM = (10077, 10167)  # of JetStream: as many messages as a site may have there; too many on their way
+NO_ROOM_SECONDS = 8.0  # after which a link that may send nothing says so
 
 
 class NatsLink:
     """One connection; make it with `open`."""
 
-    def __init__(self, address: Address, site: int) -> None:
+    def __init__(self, address: Address, site: int, secret: str) -> None:
         """Take the address and the site's number; there is no connection yet."""
         self._subjects = Subjects(address.federation)
         self._address = address
         self._site = site
+        self._secret = secret
+        self._inbox = f"{self._subjects.inbox(site)}.{secrets.token_hex(16)}"
         self._arrived: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._broken = ""
+        self._unstored = Unstored()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._broken: ConnectionError | None = None
         self._broker: Any = None
 
     @classmethod
-    async def open(cls, address: Address, site: int, credentials: str | Path | None = None) -> NatsLink:
-        """Connect as a site, or raise ConnectionError."""
-        nats = client_library()
-        link = cls(address, site)
-        inbox = link._subjects.inbox(site)
-        refusals: list[str] = []
-
-        async def on_error(error: Exception) -> None:
-            refusals.append(_in_words(error))
-            link._break(refusals[-1])
-
-        async def on_end() -> None:
-            link._break("the broker has ended the connection")
-
+    async def open(
+        cls, address: Address, site: int, credentials: str | Path | None = None, secret: str = ""
+    ) -> NatsLink:
+        """Connect as a site, or raise ConnectionError; `secret` begins the ids of messages, whatever the connection."""
+        link = cls(address, site, secret or secrets.token_hex(16))
+        link._broker = await connect(
+            address.server, name=link._subjects.name(site), tls=security(address.server, credentials),
+            seconds=CONNECT_SECONDS, inbox=link._inbox, on_error=link._break,
+            on_end=lambda: link._break("the broker has ended the connection"),
+        )  # fmt: skip
         try:
-            link._broker = await nats.connect(
-                address.server, name=f"{address.federation}.{site}", inbox_prefix=inbox, allow_reconnect=False,
-                max_reconnect_attempts=1, reconnect_time_wait=0, connect_timeout=CONNECT_SECONDS,
-                tls=security(address.server, credentials), error_cb=on_error, disconnected_cb=on_end, closed_cb=on_end,
-            )  # fmt: skip
             await link._broker.subscribe(link._subjects.down(site), cb=link._on_frame)
-            await link._broker.subscribe(f"{inbox}.stored", cb=link._on_stored)
+            await link._broker.subscribe(f"{link._inbox}.*", cb=link._on_stored)
             await link._broker.flush()
-        except (OSError, nats.errors.Error, TimeoutError) as error:
+            link._require()
+        except (OSError, client_library().errors.Error, TimeoutError) as error:
             await link.close()
-            raise ConnectionError("; ".join(dict.fromkeys([*refusals, _in_words(error)]))) from None
+            raise link._broken or ConnectionError(in_words(error)) from None
+        if credentials is not None:
+            link._end_at(expiry(credentials))
+        link._look()
         return link
 
     async def send(self, frame: bytes) -> None:
-        """Send a frame; that the broker has stored it is not waited for, but if it cannot the link breaks."""
+        """Send a frame, when there is room for it; that the broker has stored it is not waited for."""
         self._require()
-        header = Frame.from_bytes(frame)
-        stored = f"{self._subjects.inbox(self._site)}.stored"
+        kind = read_header(frame).kind
         try:
-            if header.kind is Kind.REPORT:  # nobody stores it
+            if kind is Kind.REPORT:  # a later one says the same and more
                 await self._broker.publish(self._subjects.report(self._site), frame)
-            elif header.kind is Kind.ASK:  # the answer to an earlier one may be lost, so no two are the same
-                await self._broker.publish(self._subjects.ask(self._site), frame, reply=stored)
+            elif kind is Kind.ASK:  # the answer to an earlier one may be lost, so no two are the same
+                number = self._unstored.add(b"")
+                await self._broker.publish(self._subjects.ask(self._site), frame, reply=f"{self._inbox}.{number}")
             else:
-                name = f"{header.client}.{header.epoch}.{header.sequence}.{header.name}"
-                await self._broker.publish(
-                    self._subjects.up(self._site), frame, reply=stored, headers={"Nats-Msg-Id": name}
-                )
+                await self._wait_for_room()
+                await self._publish(self._unstored.add(frame), frame)
         except client_library().errors.Error as error:
-            raise ConnectionResetError(_in_words(error)) from None
+            raise ConnectionResetError(in_words(error)) from None
 
     async def receive(self) -> bytes:
         """Wait for the next frame."""
@@ -92,37 +101,89 @@ class NatsLink:
 
     async def close(self) -> None:
         """End the connection, after what was sent has left."""
+        for timer in self._timers:
+            timer.cancel()
         if self._broker is not None and not self._broker.is_closed:
-            errors = client_library().errors
             try:
                 if self._broker.is_connected:
                     await self._broker.flush(timeout=1)
-            except (OSError, errors.Error, TimeoutError) as error:
-                log.info("what was sent last may not have left (%s)", _in_words(error))
+            except (OSError, client_library().errors.Error, TimeoutError) as error:
+                log.info("what was sent last may not have left (%s)", in_words(error))
             await self._broker.close()
+
+    async def _publish(self, number: int, frame: bytes) -> None:
+        header = read_header(frame)
+        name = f"{self._secret}.{header.epoch}.{header.sequence}.{header.kind.name}"
+        await self._broker.publish(
+            self._subjects.up(self._site), frame, reply=f"{self._inbox}.{number}", headers={"Nats-Msg-Id": name}
+        )
+
+    async def _wait_for_room(self) -> None:
+        """Wait until the broker takes more, and send again what it had no room for."""
+        clock = asyncio.get_running_loop().time
+        end, pause = clock() + NO_ROOM_SECONDS, 0.02
+        while not self._unstored.has_room:
+            if self._unstored.refused:
+                if clock() > end:
+                    self._break(
+                        "the broker keeps as many of this site's uploads as it may: is the coordinator away?", NotStored
+                    )
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 1.0)
+                for number, frame in self._unstored.take_refused():
+                    await self._publish(number, frame)
+            await self._unstored.change(1.0)
+            self._require()
 
     async def _on_frame(self, message: Any) -> None:
         self._arrived.put_nowait(message.data)
 
     async def _on_stored(self, message: Any) -> None:
-        """Take in what the broker says of a message: stored, or why not."""
+        """Take in what the broker says of a message: stored, or why not. What is no such answer is nobody's."""
+        number = message.subject.rpartition(".")[2]
+        if not number.isdecimal() or int(number) not in self._unstored:
+            return
         if message.headers and message.headers.get("Status") == "503":
-            self._break(f"the broker knows no federation {self._address.federation!r}: is its coordinator serving?")
-        elif b'"error"' in message.data:
-            self._break(f"the broker has not stored a message: {message.data.decode(errors='replace')}")
+            self._break(
+                f"the broker knows no federation {self._address.federation!r}: is its coordinator serving?", NotStored
+            )
+            return
+        try:
+            answer = json.loads(message.data)
+            error = answer.get("error")
+        except (ValueError, AttributeError):
+            return
+        if error is None:
+            self._unstored.stored(int(number))
+        elif error.get("err_code") in NO_ROOM:
+            self._unstored.refuse(int(number))
+        else:
+            self._break(f"the broker has not stored a message: {error.get('description', error)}", NotStored)
 
-    def _break(self, reason: str) -> None:
-        self._broken = self._broken or reason
+    def _look(self) -> None:
+        """Look now and then whether the broker has gone silent, as one does whose disk is full."""
+        if self._unstored.age() > NO_ANSWER_SECONDS:
+            self._break(
+                f"the broker has not said within {NO_ANSWER_SECONDS:g} seconds that it has stored a message", NotStored
+            )
+        elif self._broken is None:
+            self._timers[:1] = [asyncio.get_running_loop().call_later(NO_ANSWER_SECONDS / 4, self._look)]
+
+    def _end_at(self, moment: float | None) -> None:
+        """End the link when the credential expires: the broker looks at it only when a connection is made."""
+        if moment is not None:
+            said = "the credential of this site has expired: ask for a new one (`fedbandit keys new`)"
+            left = max(0.0, moment - time.time())
+            self._timers.append(asyncio.get_running_loop().call_later(min(left, 1e6), self._break, said, LinkRefused))
+
+    def _break(self, reason: str, kind: type[ConnectionError] = ConnectionResetError) -> None:
+        self._broken = self._broken or kind(reason)
         self._arrived.put_nowait(None)
+        self._unstored.wake()
 
     def _require(self) -> None:
-        if self._broken:
-            raise ConnectionResetError(self._broken)
-
-
-def _in_words(error: BaseException) -> str:
-    text = str(error) or type(error).__name__
-    return text.removeprefix("nats: ").strip()
+        if self._broken is not None:
+            raise type(self._broken)(str(self._broken))
 
 
 def connector(url: str, site: int, credentials: str | Path | None = None) -> Connect:
@@ -130,11 +191,12 @@ def connector(url: str, site: int, credentials: str | Path | None = None) -> Con
     address = Address.parse(url)
     client_library()
     security(address.server, credentials)
+    secret = secrets.token_hex(16)
 
-    async def connect() -> NatsLink:
+    async def open_link() -> NatsLink:
         try:
-            return await NatsLink.open(address, site, credentials)
+            return await NatsLink.open(address, site, credentials, secret)
         except InvalidInput as error:  # the credential was right when it was given: it may be so again
             raise ConnectionError(str(error)) from None
 
-    return connect
+    return open_link

@@ -1,11 +1,14 @@
 """What a broker keeps for a federation until the coordinator has it, and how it is delivered.
 
-A stream on disk for each shard of sites, and one in memory with the last question of each site. A consumer of each
-pushes to the coordinator, in order; to acknowledge a message is to acknowledge all before it.
+A stream on disk for each shard of sites, and two in memory with the last question and the last report of each site. A
+consumer of each pushes to the coordinator; what it says that it has is removed. Every site has room for a number of
+messages and no more: what goes beyond is refused to that site alone, which sends it again when there is room.
 """
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
@@ -14,10 +17,15 @@ from fedbandit.transport.nats.address import client_library
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import HEADER
 
+log = logging.getLogger("fedbandit.coordinator")
+
 CONSUMER = "coordinator"
 REDELIVER_SECONDS = 60.0  # longer than any queue: what comes twice takes twice the time
-MOST_UNSETTLED = 64  # messages of one stream that are on their way
+MOST_WAITING = 32  # uploads of one site that the broker keeps for the coordinator
+MOST_UNSETTLED = 128  # messages of one stream that are on their way: several sites' worth
+MOST_UNSETTLED_BYTES = 16 * 1024 * 1024  # and fewer where they are large
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
+PROBE, PROBE_SUBJECT = "fedbandit-probe", "fedbandit-broker.probe"  # a stream that shows whether the broker can store
 
 
 class Streams:
@@ -32,48 +40,64 @@ class Streams:
 
     async def arrange(self, subjects: Subjects, clients: int, most_bytes: int) -> None:
         """Make what a federation needs, or make it right: its streams, and what delivers them to the coordinator."""
-        api = self._api
-        limits = {"max_msg_size": most_bytes + HEADER.size + ROOM_FOR_HEADERS, "duplicate_window": DUPLICATES}
+        storage, largest = self._api.StorageType, most_bytes + HEADER.size + ROOM_FOR_HEADERS
         for name, subject in subjects.streams(clients).items():
-            await self._ensure(api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **limits))
-            await self._consume(name, subjects.delivery)
-        name, subject = subjects.questions
-        await self._ensure(
-            api.StreamConfig(
-                name=name, subjects=[subject], storage=api.StorageType.MEMORY, max_msgs_per_subject=1, **limits
-            )
-        )
-        await self._consume(name, subjects.delivery)
+            room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
+            await self._ensure(name, subject, storage.FILE, max_msg_size=largest, **room)
+            await self._consume(name, subjects.delivery, largest)
+        for name, subject in subjects.last_words.items():
+            await self._ensure(name, subject, storage.MEMORY, max_msg_size=largest, max_msgs_per_subject=1)
+            await self._consume(name, subjects.delivery, largest)
 
-    async def _ensure(self, config: Any) -> None:
+    async def probe(self, seconds: float) -> str:
+        """Have the broker store something; return why it cannot, or nothing."""
         try:
-            await self._context.add_stream(config)
-        except self._errors.BadRequestError:  # it is there with another size
-            await self._context.update_stream(config)
+            await self._ensure(PROBE, PROBE_SUBJECT, self._api.StorageType.FILE, max_msgs=1)
+            await self._context.publish(PROBE_SUBJECT, b"is there room?", timeout=seconds)
+        except (client_library().errors.Error, InvalidInput, TimeoutError) as error:
+            return str(error) or type(error).__name__
+        return ""
+
+    async def _ensure(self, name: str, subject: str, storage: Any, **limits: Any) -> None:
+        """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
+        config = self._api.StreamConfig(
+            name=name, subjects=[subject], storage=storage, retention=self._api.RetentionPolicy.WORK_QUEUE,
+            duplicate_window=DUPLICATES, **limits,
+        )  # fmt: skip
+        try:
+            try:
+                await self._context.add_stream(config)
+            except self._errors.BadRequestError:  # it is there with another size
+                await self._renew(config)
         except self._errors.APIError as error:
             raise InvalidInput(
-                f"the broker at {self._server} has no JetStream for {config.name} ({error}): switch JetStream on"
+                f"the broker at {self._server} has no JetStream for {name} ({error}): switch JetStream on"
             ) from None
 
-    async def _consume(self, stream: str, delivery: str) -> None:
-        """Begin after what was settled: what was on its way to a coordinator that is no more comes at once."""
-        api = self._api
-        start = 0
+    async def _renew(self, config: Any) -> None:
         try:
-            info = await self._context.consumer_info(stream, CONSUMER)
-            start = (info.ack_floor.stream_seq if info.ack_floor else 0) + 1
+            await self._context.update_stream(config)
+        except self._errors.APIError as error:  # an earlier version kept messages in another way
+            log.warning("the stream %s is made anew (%s): sites send again what it held", config.name, error)
+            await self._context.delete_stream(config.name)
+            await self._context.add_stream(config)
+
+    async def _consume(self, stream: str, delivery: str, largest: int) -> None:
+        """Deliver from the beginning: what was on its way to a coordinator that is no more comes at once."""
+        api = self._api
+        with suppress(self._errors.NotFoundError):
             await self._context.delete_consumer(stream, CONSUMER)
-        except self._errors.NotFoundError:
-            pass
-        begin: dict[str, Any] = {"deliver_policy": api.DeliverPolicy.ALL}
-        if start:
-            begin = {"deliver_policy": api.DeliverPolicy.BY_START_SEQUENCE, "opt_start_seq": start}
         config = api.ConsumerConfig(
-            durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.ALL, ack_wait=REDELIVER_SECONDS,
-            max_ack_pending=MOST_UNSETTLED, **begin,
+            durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.EXPLICIT,
+            ack_wait=REDELIVER_SECONDS, max_ack_pending=most_unsettled(largest),
         )  # fmt: skip
         await self._context.add_consumer(stream, config)
 
-    async def remove(self, stream: str, up_to: int) -> None:
-        """Remove all messages of a stream up to one."""
-        await self._context.purge_stream(stream, seq=up_to + 1)
+
+def most_unsettled(largest: int) -> int:
+    """Return how many messages of one stream may be on their way, by the size of the largest.
+
+    >>> most_unsettled(3_000), most_unsettled(8_000_000)
+    (128, 2)
+    """
+    return max(2, min(MOST_UNSETTLED, MOST_UNSETTLED_BYTES // largest))

@@ -2,7 +2,8 @@
 
     fedbandit.NAME.up.SHARD.SITE   from a site: uploads, and all else that must not be lost; one stream for each shard
     fedbandit.NAME.ask.SITE        from a site: its last question; one stream in the broker's memory
-    fedbandit.NAME.report.SITE     from a site that opted in: how often it played which arm, and the rewards; not stored
+    fedbandit.NAME.report.SITE     from a site that opted in: how often it played which arm, and the rewards; its last
+                                   one, in a stream in the broker's memory
     fedbandit.NAME.down.SITE       to a site
     fedbandit.NAME.in              to the coordinator: what the streams deliver
 
@@ -60,10 +61,17 @@ class Subjects:
         """Return the prefix under which the broker answers a site."""
         return f"_INBOX.{self.federation}.{site}"
 
-    @property
-    def reports(self) -> str:
-        """Return where all sites tell what they have played."""
-        return f"{self.root}.report.*"
+    def said_by(self, site: int) -> list[str]:
+        """Return all subjects under which a site speaks."""
+        return [self.up(site), self.ask(site), self.report(site)]
+
+    def name(self, site: int) -> str:
+        """Return the name of a site in its certificate, and of its account.
+
+        >>> Subjects("demo").name(3)
+        'demo.3'
+        """
+        return f"{self.federation}.{site}"
 
     @property
     def delivery(self) -> str:
@@ -80,12 +88,16 @@ class Subjects:
         return {f"fedbandit-{self.federation}-up-{shard}": f"{self.root}.up.{shard}.*" for shard in shards}
 
     @property
-    def questions(self) -> tuple[str, str]:
-        """Return the name and the subject of the stream of questions."""
-        return f"fedbandit-{self.federation}-ask", f"{self.root}.ask.*"
+    def last_words(self) -> dict[str, str]:
+        """Return the subjects of the streams that keep only the last of each site, by the stream's name.
+
+        >>> Subjects("demo").last_words
+        {'fedbandit-demo-ask': 'fedbandit.demo.ask.*', 'fedbandit-demo-report': 'fedbandit.demo.report.*'}
+        """
+        return {f"fedbandit-{self.federation}-{what}": f"{self.root}.{what}.*" for what in ("ask", "report")}
 
     def sender(self, subject: str) -> int | None:
         """Return the site that said something under a subject, or None if it is not one of a site."""
         last = subject.rpartition(".")[2]
         site = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
-        return site if site is not None and subject in (self.up(site), self.ask(site), self.report(site)) else None
+        return site if site is not None and subject in self.said_by(site) else None

@@ -1,0 +1,120 @@
+"""One connection to a broker, of a site or of the coordinator; a broker that is too old is refused.
+
+A connection that is lost is not mended by the library, which has many ways of giving up: whoever has it makes another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.transport.link import LinkRefused
+from fedbandit.transport.nats.address import client_library
+
+OLDEST_BROKER = (2, 12)  # from here on a broker takes no request that is not one, such as an answer sent astray
+
+
+async def connect(
+    server: str,
+    *,
+    name: str,
+    tls: ssl.SSLContext | None,
+    seconds: float,
+    on_error: Callable[[str], None],
+    on_end: Callable[[], None],
+    inbox: str = "_INBOX",
+) -> Any:
+    """Return a connection, or raise ConnectionError; `on_end` is called when it is lost."""
+    nats = client_library()
+    is_made = False
+    heard: list[Exception] = []
+
+    async def error(problem: Exception) -> None:
+        if is_made:
+            on_error(in_words(problem))
+        else:
+            heard.append(problem)
+
+    async def end() -> None:
+        if is_made:
+            on_end()
+
+    connection = nats.NATS()
+    connection._transport = _transport()  # the library takes the one that is there
+    try:
+        await connection.connect(
+            server, name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
+            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, disconnected_cb=end, closed_cb=end,
+        )  # fmt: skip
+        check_version(str(connection.connected_server_version))
+    except (OSError, nats.errors.Error, TimeoutError, InvalidInput) as problem:
+        with suppress(OSError, nats.errors.Error):
+            await connection.close()
+        cause = heard[0] if isinstance(problem, nats.errors.NoServersError) and heard else problem
+        raise _why_not(cause, tls is not None) from None
+    is_made = True
+    return connection
+
+
+def check_version(version: str) -> None:
+    """Refuse a broker that is too old.
+
+    >>> check_version("2.9.25")
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: the broker is a nats-server 2.9.25: use one of version 2.12 or later
+    """
+    found = re.search(r"(\d+)\.(\d+)[.\w-]*", version)
+    if found is None or tuple(map(int, found.groups())) < OLDEST_BROKER:
+        told, oldest = found.group() if found else "of an unknown version", ".".join(map(str, OLDEST_BROKER))
+        raise InvalidInput(f"the broker is a nats-server {told}: use one of version {oldest} or later")
+
+
+def _why_not(error: BaseException, has_tls: bool) -> ConnectionError:
+    """Return why there is no connection; a broker that turns a credential away may just hang up."""
+    hung_up = isinstance(error, ConnectionError) or (isinstance(error, ssl.SSLError) and "ALERT" in str(error.reason))
+    if has_tls and hung_up and not isinstance(error, ConnectionRefusedError):
+        said = "the broker has ended the connection at once: is the credential one of its authority, and still valid?"
+        return LinkRefused(said)
+    words = in_words(error)
+    return LinkRefused(words) if "Authorization Violation" in words else ConnectionError(words)
+
+
+def in_words(error: BaseException) -> str:
+    """Return what an error of the library says."""
+    text = str(error) or type(error).__name__
+    return text.removeprefix("nats: ").strip()
+
+
+class _Ending(asyncio.StreamReaderProtocol):
+    """A connection of which one side cannot be ended alone, as is so with TLS; or else asyncio warns at every end."""
+
+    def eof_received(self) -> bool:
+        super().eof_received()
+        return False
+
+
+def _transport() -> Any:
+    """Return what the library talks through; its own leaves the end of a TLS connection to chance."""
+    plain: Any = client_library().aio.transport.TcpTransport
+
+    async def connect_tls(self: Any, uri: Any, ssl_context: Any, buffer_size: int, connect_timeout: float) -> None:
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=buffer_size)
+        protocol, below = _Ending(reader), self._io_writer.transport
+        host = uri if isinstance(uri, str) else uri.hostname
+        try:
+            upgrade = loop.start_tls(below, protocol, ssl_context, server_hostname=host)
+            transport: Any = await asyncio.wait_for(upgrade, connect_timeout)
+        except BaseException:
+            below.abort()
+            self._io_reader = self._io_writer = None  # nobody would ever be told that it is closed
+            raise
+        self._io_reader, self._io_writer = reader, asyncio.StreamWriter(transport, protocol, reader, loop)
+
+    # It is always there, or else the library takes one of its own
+    return type("Transport", (plain,), {"connect_tls": connect_tls, "__bool__": lambda _: True})()
