@@ -11,7 +11,7 @@ from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
-from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.frame import Frame, Kind, with_numbers
 
 DIMENSION, ARMS = 3, 2
 FRESH = itertools.count(100)
@@ -44,7 +44,17 @@ def turn(site, seed=0, reward=0.5):
     return name
 
 
+def introduce(server, frames):
+    """Let whoever sends these uploads ask first, as a site does when it connects."""
+    for frame in map(Frame.from_bytes, frames):
+        if frame.kind is Kind.UPLOAD and frame.epoch not in server.accounts.look(frame.client).known:
+            version = server.node.epoch, server.node.sent
+            ask = with_numbers(Kind.ASK, frame.client, *version, frame.epoch, 0, frame.epoch)
+            server.receive(ask.to_bytes(), 0.0)
+
+
 def to_server(server, frames, sender=None):
+    introduce(server, frames)
     return [server.receive(frame, 0.0, sender).outcome.value for frame in frames]
 
 

@@ -11,7 +11,9 @@ in a new epoch. If n had been taken in before, then all that the backup held uns
 anew, with what has happened since it was opened; the coordinator's next download brings back what it had learnt.
 
 Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
-may be given again. A backup from the time between an opening and the coordinator's word: what it held may be lost.
+may be given again. The coordinator remembers digests of the last uploads, so whichever of the two comes second is
+refused and kept aside (`Outbox.refused`), an operator is told, and the site goes on in a new epoch. A backup from the
+time between an opening and the coordinator's word: what it held may be lost.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
 from fedbandit.durable.site_life import SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
-from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Question, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Question, Standing, with_numbers
 from fedbandit.wire.state import decode_state, encode_state, field_of
 
 
@@ -54,6 +56,9 @@ class DurableClient:
         self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
         self.is_closing = False
         self.refusal = ""  # why the coordinator does not take in what the site sends, for now
+        self._must_ask = False  # before the coordinator takes in some uploads
+        self._asked_for: set[tuple[int, int]] = set()  # the epochs and numbers of those
+        self._newest_heir = 0  # that the coordinator knows of this site
         self._unchecked_at = 0  # the position of the record from which on that holds
         self._restored_at = 0  # and of the one since which the journal may be an old backup
         self._since_snapshot = 0
@@ -85,26 +90,25 @@ class DurableClient:
         frame = Frame.from_bytes(data)
         if frame.client != self.number or frame.sequence > LARGEST_NUMBER:
             raise ProtocolError(f"a frame for site {frame.client} with number {frame.sequence} came to {self.number}")
-        if frame.kind is Kind.DOWNLOAD:
-            if (frame.epoch, frame.sequence) > self.life.version:
-                self.life.receive(frame, self.life.open_download(frame))
+        if frame.kind in (Kind.DOWNLOAD, Kind.RENEWED):
+            if self._hear(self.life, frame):
                 self._append(Heard(data))
                 self.refusal = ""
         elif frame.kind is Kind.ACKNOWLEDGEMENT:
-            if self.life.outbox.acknowledge(frame.epoch, frame.sequence):
+            if self._hear(self.life, frame):
                 self._append(Heard(data))
                 self.refusal = ""
             self._compare(frame.epoch, *frame.numbers)
         elif frame.kind is Kind.REFUSAL:
-            for_good, reason = frame.verdict
-            self.refusal = self.refusal if for_good else reason
-            if for_good and self.life.outbox.refuse(frame.epoch, frame.sequence, reason):
+            self.refusal = self.refusal if frame.verdict[0] else frame.verdict[1]
+            if frame.standing is Standing.ASK_FIRST:
+                self._must_ask = True
+                self._asked_for |= {(frame.epoch, frame.sequence)} & self.life.outbox.frames.keys()
+            elif frame.verdict[0] and self._hear(self.life, frame):
                 self._append(Heard(data))
         elif frame.kind is Kind.CLOSED:
-            heir, was_taken_in, top = frame.numbers
-            if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked and heir == self._heir():
-                is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
-                self._go_on(begin_anew=bool(was_taken_in) or is_mixed)
+            if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked:
+                self._closed(frame)
         else:
             raise ProtocolError(f"a coordinator may not send a frame of kind {frame.name}")
 
@@ -112,21 +116,30 @@ class DurableClient:
         """Make all that has happened safe; return what may now be sent for the first time."""
         if self.journal is not None:
             self.journal.sync()
-        return self.life.outbox.take_new(self.unchecked)
+        asked = [self._ask().to_bytes()] if self._must_ask else []
+        self._must_ask = False
+        return asked + self.life.outbox.take_new(self.unchecked)
 
     def resend(self) -> list[bytes]:
         """Return all that the coordinator may lack, and a question for what the site may lack."""
         self.commit()
-        life, node, outbox = self.life, self.life.node, self.life.outbox
-        question = Question(
-            node.epoch, outbox.settled.get(node.epoch, 0), life.decisions.life, len(outbox.frames),
-            self.charter.fingerprint,
-        )  # fmt: skip
-        ask = with_numbers(Kind.ASK, self.number, *life.version, *question)
-        frames = [ask.to_bytes()]
+        frames = [self._ask().to_bytes()]
         if self.is_closing and self.unchecked is not None:
             frames.append(with_numbers(Kind.CLOSE, self.number, *self.unchecked, self._heir()).to_bytes())
-        return frames + outbox.unacknowledged(self.unchecked)
+        return frames + self.life.outbox.unacknowledged(self.unchecked)
+
+    @property
+    def has_news(self) -> bool:
+        """Tell whether there is something to send for the first time."""
+        return self._must_ask or bool(self.life.outbox.new)
+
+    def _ask(self) -> Frame:
+        node, outbox = self.life.node, self.life.outbox
+        question = Question(
+            node.epoch, outbox.settled.get(node.epoch, 0), self.life.decisions.life, len(outbox.frames),
+            self.charter.fingerprint,
+        )  # fmt: skip
+        return with_numbers(Kind.ASK, self.number, *self.life.version, *question)
 
     def flush(self) -> None:
         """Make all that has happened safe from the end of this process, without waiting for the disk."""
@@ -212,9 +225,21 @@ class DurableClient:
         elif epoch == first[0] and self.unchecked and mark == self.life.decisions.life and not self.is_closing:
             self.unchecked = None
             self._append(Checked())
+        if mark == self.life.decisions.life:  # the coordinator knows this site now
+            self.life.outbox.send_again(self._asked_for)
+            self._asked_for.clear()
 
     def _heir(self) -> int:
-        return max(self.life.decisions.life, self.life.node.epoch + 1)
+        return max(self.life.decisions.life, self.life.node.epoch + 1, self._newest_heir + 1)
+
+    def _closed(self, frame: Frame) -> None:
+        """Take in the coordinator's word that an epoch is closed; one that it knows a later heir of needs a newer."""
+        heir, was_taken_in, top = frame.numbers
+        if heir == self._heir():
+            is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
+            self._go_on(begin_anew=bool(was_taken_in) or is_mixed)
+        elif heir > self._heir():
+            self._newest_heir = heir
 
     def _go_on(self, *, begin_anew: bool) -> None:
         """Go on in a new epoch, from what the journal was when the site was opened, with what has happened since."""
@@ -262,15 +287,21 @@ class DurableClient:
             if pending is not None:
                 life.learn(event.decision, pending, event.reward)
         else:
-            self._hear_again(life, Frame.from_bytes(event.frame))
+            self._hear(life, Frame.from_bytes(event.frame))
 
-    def _hear_again(self, life: SiteLife, frame: Frame) -> None:
+    def _hear(self, life: SiteLife, frame: Frame) -> bool:
+        """Take in a frame from the coordinator, now or once more; return whether it changed anything."""
         if frame.kind is Kind.DOWNLOAD:
-            life.receive(frame, life.open_download(frame))
-        elif frame.kind is Kind.ACKNOWLEDGEMENT:
-            life.outbox.acknowledge(frame.epoch, frame.sequence)
-        else:
-            life.outbox.refuse(frame.epoch, frame.sequence, frame.verdict[1])
+            return life.receive(frame)
+        if frame.kind is Kind.RENEWED:
+            return life.renew(frame.epoch)
+        if frame.kind is Kind.ACKNOWLEDGEMENT:
+            return life.outbox.acknowledge(frame.epoch, frame.sequence)
+        is_refused = life.outbox.refuse(frame)
+        is_shared = frame.standing is Standing.NUMBER_TAKEN and frame.epoch == life.node.epoch
+        if is_refused and is_shared and self.unchecked is None:  # no number of this epoch is surely this site's own
+            life.begin_epoch(max(life.decisions.life, frame.epoch + 1), anew=False)
+        return is_refused
 
     def _open(self, life: SiteLife, event: Opened, position: int) -> None:
         """Begin a new life; if it is not the first, numbers from now on are held back."""

@@ -6,6 +6,7 @@ site, so however often a site gives cause, memory stays bounded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ class Concern:
     text: str  # one sentence for people, with what to do
     since: float  # when it was first noticed
     site: int | None = None  # None: it concerns the whole federation
+    until: float = math.inf  # when it is over unless it is noticed again
 
 
 @dataclass
@@ -38,11 +40,16 @@ class Concerns:
 
     open: dict[tuple[int | None, str], Concern] = field(default_factory=dict)
 
-    def note(self, kind: str, text: str, now: float, site: int | None = None) -> bool:
-        """Raise a concern; return whether it is new, which is when it should be logged."""
+    def note(self, kind: str, text: str, now: float, site: int | None = None, lasts: float = math.inf) -> bool:
+        """Raise a concern, for so many seconds; return whether it is new, which is when it should be logged."""
         before = self.open.get((site, kind))
-        self.open[site, kind] = Concern(kind, text, now if before is None else before.since, site)
+        self.open[site, kind] = Concern(kind, text, now if before is None else before.since, site, now + lasts)
         return before is None
+
+    def tidy(self, now: float) -> None:
+        """Clear what was not noticed again for as long as it was to last."""
+        for key in [key for key, each in self.open.items() if each.until < now]:
+            del self.open[key]
 
     def clear(self, kind: str, site: int | None = None) -> None:
         """Say that a concern is over; nothing happens if there was none."""

@@ -49,15 +49,20 @@ class Outbox:
             self.settled[epoch] = up_to
         return bool(done)
 
-    def refuse(self, epoch: int, sequence: int, reason: str) -> bool:
+    def refuse(self, refusal: Frame) -> bool:
         """Put an upload aside that is refused for good, and say that nothing will come under its number."""
+        epoch, sequence = refusal.epoch, refusal.sequence
         data = self.frames.get((epoch, sequence))
         frame = None if data is None else Frame.from_bytes(data)
-        if frame is None or frame.kind is Kind.VOID:
+        if frame is None or frame.kind is Kind.VOID or not refusal.is_about(frame.body):
             return False
-        self.refused.append(Refused(epoch, sequence, reason, frame.body))
+        self.refused.append(Refused(epoch, sequence, refusal.verdict[1], frame.body))
         self.put(Frame(Kind.VOID, frame.client, epoch, sequence))
         return True
+
+    def send_again(self, numbers: set[tuple[int, int]]) -> None:
+        """Let those of some frames that are still here count as not yet taken."""
+        self.new += [key for key in self.frames if key in numbers and key not in self.new]
 
     def drop(self, epoch: int, first: int) -> None:
         """Forget the frames of an epoch from a number on, which were never sent."""

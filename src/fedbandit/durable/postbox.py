@@ -7,7 +7,7 @@ is sent again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from fedbandit.core.arrays import Ints
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.wire import decode, encode
-from fedbandit.wire.frame import Frame
+from fedbandit.wire.frame import LARGEST_OLD_EPOCH, Frame
 
 
 @dataclass
 class Posted:
-    """A download, and among whose latest it is: what a snapshot of the coordinator keeps of it."""
+    """A download, and the sites whose latest it is: what a snapshot of the coordinator keeps of it."""
 
     clients: Ints
     epoch: int
@@ -34,6 +34,7 @@ class Postbox:
     def __init__(self) -> None:
         """Begin empty."""
         self.latest: dict[int, list[Envelope]] = {}
+        self.old: set[int] = set()  # sites that are sent frames in the layout of 0.1.0
         self._due: dict[int, list[Envelope]] = {}
         self._answers: list[Frame] = []
 
@@ -52,18 +53,41 @@ class Postbox:
         if lacking:
             self._due[client] = lacking
 
+    def renumber(self, epoch: int, left_alone: set[int]) -> int:
+        """Hold the latest downloads of all sites once more, under numbers of a new epoch; return how many there are.
+
+        Sites that are left alone get their next download when there is one; what they were sent last is forgotten.
+        """
+        renumbered: dict[int, list[Envelope]] = {}
+        latest = {client: some for client, some in self.latest.items() if client not in left_alone}
+        envelopes = _by_recipients(latest)
+        for number, envelope in enumerate(envelopes, start=1):
+            again = Envelope(envelope.clients, envelope.message, epoch, np.array(number))
+            for client in envelope.clients.tolist():
+                renumbered.setdefault(client, []).append(again)
+        self.latest = renumbered
+        self._due = dict(renumbered)
+        return len(envelopes)
+
     def answer(self, frame: Frame) -> None:
         """Hold anything else for the site that it names."""
         self._answers.append(frame)
+
+    def takes_old(self, client: int, epoch: int) -> bool:
+        """Tell whether a site is sent frames in the layout of 0.1.0, into which later epochs do not fit."""
+        return client in self.old and epoch <= LARGEST_OLD_EPOCH
 
     def take(self, ledger: Ledger) -> list[tuple[int, bytes]]:
         """Return all that is held, as (site, frame), and count the downloads."""
         taken = [(frame.client, frame.to_bytes()) for frame in self._answers]
         for envelope in _by_recipients(self._due):
             ledger.record(envelope)
-            taken += [(frame.client, frame.to_bytes()) for frame in envelope.frames()]
+            taken += [(frame.client, self._in_its_layout(frame).to_bytes()) for frame in envelope.frames()]
         self.drop()
         return taken
+
+    def _in_its_layout(self, frame: Frame) -> Frame:
+        return replace(frame, is_old=True) if self.takes_old(frame.client, frame.epoch) else frame
 
     def drop(self) -> None:
         """Forget what is held; the latest downloads of each site are known all the same."""

@@ -4,59 +4,47 @@
     commit    the journal is synced: acknowledgements and downloads may leave; one sync for many uploads
     maintain  a snapshot, if one is due: the journal before it is no longer needed
 
-Recovery is the snapshot and the records after it, taken in as they were before. A journal that raises (a full disk, a
-lost database) leaves the node unusable: open it again. What was not acknowledged is sent again by the sites.
+What a site shows of a time that the journal knows nothing of is dealt with in `durable.renewal`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.concerns import Concerns
-from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.careful import TRIES
+from fedbandit.durable.introductions import AskFirst, NumberTaken
+from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.postbox import Postbox
+from fedbandit.durable.renewal import DAY, new_epoch
 from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.site_accounts import Accounts, Closure, CoordinatorMemory
-from fedbandit.durable.validation import Limits, NotYet, Validation, observations_in
-from fedbandit.protocol.charter import Charter
+from fedbandit.durable.site_accounts import Closure
+from fedbandit.durable.site_epochs import KEPT_EPOCHS
+from fedbandit.durable.validation import NotYet, observations_in
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.protocol.ledger import Ledger
-from fedbandit.protocol.server import ServerNode
-from fedbandit.wire import decode
-from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, refusal, with_numbers
-from fedbandit.wire.state import decode_state, encode_state, field_of
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, number_taken, refusal, with_numbers
 
 
-class DurableServer:
+class Judged(NamedTuple):
+    """What is to become of a frame."""
+
+    verdict: Verdict
+    is_news: bool = False  # it is to be written to the journal and taken in
+    upload: Envelope | None = None
+    observations: int = 0  # that it tells of
+    new_epoch: int = 0  # of downloads, which is to be begun before
+
+
+LONG_WAY = 100  # records
+
+REPEATED = Judged(Verdict(Outcome.REPEATED))
+ACCEPTED = Judged(Verdict(Outcome.ACCEPTED))
+NEWS = Judged(Verdict(Outcome.ACCEPTED), is_news=True)
+
+
+class DurableServer(JournalledServer):
     """A server node with a journal, checks and a postbox."""
-
-    def __init__(
-        self,
-        charter: Charter,
-        journal: Journal,
-        *,
-        epoch: int,
-        now: float,
-        limits: Limits | None = None,
-        snapshot_every: int = 10_000,
-    ) -> None:
-        """Go on from the journal; an empty one begins with `epoch`, greater than that of any journal lost before."""
-        self.charter = charter
-        self.journal = journal
-        self.snapshot_every = snapshot_every
-        self.side = charter.build().server
-        self.validation = Validation(self.side, charter.setting, limits or Limits())
-        self.ledger = Ledger()  # of what this object has carried
-        self.concerns = Concerns()
-        self.backlogs: dict[int, int] = {}  # by site: how many uploads it had unacknowledged when it last asked
-        self._handlers = {
-            Kind.UPLOAD: self._upload, Kind.VOID: self._void, Kind.ASK: self._ask, Kind.CLOSE: self._close,
-        }  # fmt: skip
-        self._recover(epoch)
-        if self._is_new:
-            self._write(ServerRecord(What.BEGAN, now, f"{epoch} {charter.text}".encode()))
-            self.journal.sync()
 
     def receive(self, data: bytes, now: float, sender: int | None = None) -> Verdict:
         """Take in a frame from a site; nothing that it causes may leave before `commit`.
@@ -67,16 +55,30 @@ class DurableServer:
         try:
             frame = Frame.from_bytes(data)
             self.validation.check_header(frame, sender)
-            return self._handlers[frame.kind](frame, now)
         except ProtocolError as error:
-            for_now = isinstance(error, NotYet)
-            if frame is not None and frame.kind is Kind.UPLOAD and sender in (None, frame.client):
-                self.postbox.answer(refusal(frame, str(error), for_good=not for_now))
-            return Verdict(Outcome.NOT_YET if for_now else Outcome.REFUSED, str(error))
-
-    def awaited(self) -> Ints:
-        """Return the sites for which an open round waits."""
-        return self.node.awaited()
+            return self._refuse(frame if frame is not None and sender in (None, frame.client) else None, error)
+        if (self._careful.is_on or self.accounts.aside) and not self._may_be_tried(data, frame.client, now):
+            return self._refuse(frame, ProtocolError(f"this {frame.name} has stopped the coordinator before"))
+        try:
+            judged = self._judge(frame, now)
+        except ProtocolError as error:
+            return self._refuse(frame, error)
+        except Exception as error:  # noqa: BLE001  nothing that a site sends may stop the coordinator
+            return self._refuse(frame, ProtocolError(f"this {frame.name} cannot be checked: {error!r}"))
+        if judged.new_epoch:
+            self._write(ServerRecord(What.RENEWED, now, f"{judged.new_epoch} {frame.client}".encode()))
+        if judged.is_news:
+            record = ServerRecord(What.FRAME, now, data)
+            self.journal.append(record.to_bytes())
+            try:
+                self.validation.check_outcome(self.node.state, self._take_in(record, frame, judged.upload))
+            except Exception as error:  # noqa: BLE001  whatever an algorithm raises must not stay half done
+                self._undo()
+                return self._refuse(frame, ProtocolError(f"the algorithm cannot take in this {frame.name}: {error!r}"))
+        if judged.upload is not None:
+            self.validation.charge(frame.client, judged.observations, now)
+            self.ledger.record(judged.upload)
+        return judged.verdict
 
     def deadline(self, now: float) -> Ints:
         """Close the open round, if any, with those who have answered; return who was left out."""
@@ -87,152 +89,167 @@ class DurableServer:
 
     def commit(self) -> list[tuple[int, bytes]]:
         """Make all that was taken in safe; return what may now be sent, as (site, frame)."""
+        harmless = self._careful.after()
+        if harmless is not None:
+            self._write(harmless)
         self.journal.sync()
         for (client, epoch), mark in self._touched.items():
-            window = self.node.seen.look(client, epoch)
+            window, is_old = self.node.seen.look(client, epoch), self.postbox.takes_old(client, epoch)
             top = LARGEST_NUMBER if (client, epoch) in self.accounts.closed else window.top
-            self.postbox.answer(with_numbers(Kind.ACKNOWLEDGEMENT, client, epoch, window.up_to, top, mark))
+            numbers = window.up_to, top, mark
+            self.postbox.answer(with_numbers(Kind.ACKNOWLEDGEMENT, client, epoch, *numbers, is_old=is_old))
+        for client, version in self._asked.items():
+            self._bring_up_to_date(client, version)
         self._touched.clear()
+        self._asked.clear()
         return self.postbox.take(self.ledger)
 
-    @property
-    def is_snapshot_due(self) -> bool:
-        """Tell whether the journal has grown so much that a snapshot is due."""
-        return self._since_snapshot >= self.snapshot_every
-
-    def maintain(self) -> bool:
-        """Take a snapshot if one is due; a good moment is after the frames of a commit have left."""
-        if not self.is_snapshot_due:
-            return False
-        self.save()
-        return True
-
-    def save(self) -> None:
-        """Take a snapshot."""
-        memory = CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
-        self.journal.save(encode_state(memory))
-        self._since_snapshot = 0
-
-    def _recover(self, epoch: int) -> None:
-        self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
-        self.accounts = Accounts()
-        self.postbox = Postbox()
-        self._touched: dict[tuple[int, int], int] = {}  # (site, epoch) to be acknowledged, with the mark of an ask
-        self._since_snapshot = 0
-        snapshot = self.journal.snapshot()
-        if snapshot is not None:
-            self.charter.require(str(field_of(snapshot.data, "charter")), "the journal")
-            memory: CoordinatorMemory = decode_state(snapshot.data, CoordinatorMemory, type(self.node.state))
-            self.node.recall(memory.node)
-            self.accounts = memory.accounts
-            self.postbox.recall(memory.latest)
-        self._is_new = snapshot is None
-        for entry in self.journal.records(snapshot.position if snapshot else 0):
-            self._take_in(ServerRecord.from_bytes(entry.data))
-            self._is_new = False
-        self.postbox.drop()  # a site that lacks something asks for it
-
-    def _write(self, record: ServerRecord) -> None:
-        self.journal.append(record.to_bytes())
-        self._take_in(record)
-
-    def _take_in(self, record: ServerRecord) -> None:
-        """Change what the coordinator knows as a record says: now, and again in recovery."""
-        if record.what is What.BEGAN:
-            epoch, _, charter = record.data.decode().partition(" ")
-            self.charter.require(charter, "the journal")
-            self.node.epoch = int(epoch)
-        elif record.what is What.DEADLINE:
-            self.postbox.post(self.node.deadline())
-        else:
-            self._take_in_frame(Frame.from_bytes(record.data), record.time)
-        self._since_snapshot += 1
-
-    def _take_in_frame(self, frame: Frame, time: float) -> None:
-        seen = self.node.seen
+    def _judge(self, frame: Frame, now: float) -> Judged:
+        """Decide what is to become of a frame, and hold the answers; what is known changes only if it is news."""
         if frame.kind is Kind.UPLOAD:
-            self._merge(Envelope.of(frame, decode(frame.body)), time)
-        elif frame.kind is Kind.VOID:
-            seen.open(frame.client, frame.epoch).admit(frame.sequence)
-        elif frame.kind is Kind.CLOSE:
-            self.accounts.close(frame.client, frame.epoch, frame.sequence, *frame.numbers)
-        else:
-            seen.open(frame.client, frame.question.epoch).settle(frame.question.settled)
+            return self._upload(frame, now)
+        if frame.kind is Kind.VOID:
+            return self._void(frame, now)
+        return self._ask(frame, now) if frame.kind is Kind.ASK else self._close(frame, now)
 
-    def _merge(self, upload: Envelope, time: float) -> list[Envelope]:
-        client = int(upload.clients[0])
-        before = self.accounts.observations.get(client, 0)
-        self.accounts.joined.setdefault(client, time)
-        self.accounts.observations[client] = before + observations_in(upload, before)
-        downloads = self.node.receive(upload)
-        self.postbox.post(downloads)
-        return downloads
-
-    def _upload(self, frame: Frame, now: float) -> Verdict:
-        client, epoch, seen = frame.client, frame.epoch, self.node.seen
+    def _upload(self, frame: Frame, now: float) -> Judged:
+        client, epoch, seen, accounts = frame.client, frame.epoch, self.node.seen, self.accounts
         if seen.look(client, epoch).has(frame.sequence):
+            if accounts.look(client).has_other(epoch, frame.sequence, frame.body):
+                raise NumberTaken(self.introductions.note_two(client, now))
             self._touched.setdefault((client, epoch), 0)
-            return Verdict(Outcome.REPEATED)
-        closure = self.accounts.closed.get((client, epoch))
+            return REPEATED
+        closure = accounts.closed.get((client, epoch))
         if closure is not None and frame.sequence >= closure.first:
             raise ProtocolError(f"epoch {epoch} of site {client} was closed: this upload is from a life that was lost")
-        self.validation.check_epoch(client, epoch, seen)
+        self._check_epoch(client, epoch, now)
+        if epoch not in accounts.look(client).known:
+            self.introductions.require(frame)
         self.validation.check_ahead(frame, seen)
         upload = self.validation.open(frame)
-        told = self.accounts.observations.get(client, 0)
+        told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
         self.validation.check_now(upload, self.node.state, told, is_next)
         new = observations_in(upload, told)
-        self.validation.check_rate(client, new, now, is_new=client not in self.accounts.joined)
-        self.journal.append(ServerRecord(What.FRAME, now, frame.to_bytes()).to_bytes())
-        try:
-            self.validation.check_outcome(self.node.state, self._merge(upload, now))
-        except Exception as error:  # noqa: BLE001  whatever an algorithm raises must not stay half done
-            self.journal.rollback()
-            self._recover(self.node.epoch)
-            raise ProtocolError(f"the algorithm cannot take in this upload: {error!r}") from None
-        self.validation.charge(client, new, now)
-        self._since_snapshot += 1
-        self.ledger.record(upload)
+        self.validation.check_rate(client, new, now, is_new=client not in accounts.joined)
         self._touched.setdefault((client, epoch), 0)
-        return Verdict(Outcome.ACCEPTED)
+        return Judged(Verdict(Outcome.ACCEPTED), is_news=True, upload=upload, observations=new)
 
-    def _void(self, frame: Frame, now: float) -> Verdict:
-        if not self.node.seen.look(frame.client, frame.epoch).has(frame.sequence):
-            self.validation.check_epoch(frame.client, frame.epoch, self.node.seen)
+    def _void(self, frame: Frame, now: float) -> Judged:
+        is_news = not self.node.seen.look(frame.client, frame.epoch).has(frame.sequence)
+        if is_news:
+            self._check_epoch(frame.client, frame.epoch, now)
             self.validation.check_ahead(frame, self.node.seen)
-            self._write(ServerRecord(What.FRAME, now, frame.to_bytes()))
         self._touched.setdefault((frame.client, frame.epoch), 0)
-        return Verdict(Outcome.ACCEPTED)
+        return NEWS if is_news else ACCEPTED
 
-    def _ask(self, frame: Frame, now: float) -> Verdict:
-        epoch, settled, mark, waiting, _ = frame.question
-        self.backlogs[frame.client] = waiting
-        here = self.node.seen.look(frame.client, epoch).up_to
-        self.postbox.post_again(frame.client, frame.epoch, frame.sequence)
-        reason = ""
-        if here < settled:
-            self.validation.check_epoch(frame.client, epoch, self.node.seen)
-            self._write(ServerRecord(What.FRAME, now, frame.to_bytes()))
-            reason = (
-                f"site {frame.client} has acknowledgements up to {settled}, this journal has {here}: it is not whole"
+    def _ask(self, frame: Frame, now: float) -> Judged:
+        client, question = frame.client, frame.question
+        if max(question.epoch, question.settled) > LARGEST_NUMBER:
+            raise ProtocolError(
+                f"site {client} asks in epoch {question.epoch} with {question.settled} acknowledgements"
             )
-        self._touched[frame.client, epoch] = mark
-        return Verdict(Outcome.ACCEPTED, reason)
+        here = self.node.seen.look(client, question.epoch).up_to
+        missing, reason = question.settled - here, ""
+        if missing > 0:
+            self._check_epoch(client, question.epoch, now)
+            reason = (
+                f"site {client} has acknowledgements up to {question.settled}, this journal has {here}: it is not whole"
+            )
+        begun = new_epoch(self, frame, missing > 0, now)
+        if missing > 0:
+            text = f"{reason}; what was in {missing} uploads is lost. Was the journal restored from a backup?"
+            self.concerns.note("uploads-missing", text, now, client, lasts=DAY)
+        self._note_layout(frame)
+        self.introductions.ask(frame, now)
+        self.concerns.tidy(now)
+        self._asked[client] = frame.epoch, frame.sequence
+        self._touched[client, question.epoch] = question.mark
+        return Judged(Verdict(Outcome.ACCEPTED, reason), is_news=missing > 0, new_epoch=begun)
 
-    def _close(self, frame: Frame, now: float) -> Verdict:
-        client, epoch, (heir,) = frame.client, frame.epoch, frame.numbers
+    def _close(self, frame: Frame, now: float) -> Judged:
+        client, epoch, number, (heir,) = frame.client, frame.epoch, frame.sequence, frame.numbers
+        if not epoch < heir <= LARGEST_NUMBER:
+            raise ProtocolError(f"site {client} closes epoch {epoch} and goes on in {heir}, which is not a later one")
         seen, before = self.node.seen, self.accounts.closed.get((client, epoch))
-        if before is not None and heir < before.heir:
-            return Verdict(Outcome.REPEATED)  # an earlier life of the site asked this
+        heirs = self.accounts.heirs(client, epoch, number)
+        newest = max([*heirs, 0 if before is None else before.heir])
         window = seen.look(client, epoch)
-        was_taken_in, top = window.has(frame.sequence), window.top
-        for other in self.accounts.heirs(client, epoch, frame.sequence):
+        was_taken_in, top = window.has(number), window.top
+        for other in heirs:
             if other != heir:  # another life went on from the same backup
                 window = seen.look(client, other)
-                was_taken_in, top = was_taken_in or window.has(1), max(top, frame.sequence if window.top else 0)
-        if not was_taken_in and before != Closure(frame.sequence, heir):
-            self.validation.check_epoch(client, epoch, seen)
-            self._write(ServerRecord(What.FRAME, now, frame.to_bytes()))
-        self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, frame.sequence, heir, was_taken_in, top))
-        return Verdict(Outcome.ACCEPTED)
+                was_taken_in, top = was_taken_in or window.has(1), max(top, number if window.top else 0)
+        is_news = heir >= newest and not was_taken_in and before != Closure(number, heir)
+        if is_news:
+            self._check_epoch(client, epoch, now)
+        numbers = max(heir, newest), was_taken_in, top  # a site whose epoch is not the newest asks for a later one
+        if not frame.is_old or numbers[0] == heir:
+            self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, number, *numbers, is_old=frame.is_old))
+        return NEWS if is_news else REPEATED if heir < newest else ACCEPTED
+
+    def _check_epoch(self, client: int, epoch: int, now: float) -> None:
+        """Refuse the beginning of one epoch too many, and whatever belongs to one that is forgotten."""
+        epochs, limits = self.accounts.look(client), self.validation.limits
+        if epoch in epochs.known:
+            return
+        if epoch <= epochs.forgotten:
+            raise ProtocolError(
+                f"epoch {epoch} of site {client} is forgotten: the last {KEPT_EPOCHS} that a site has used are known"
+            )
+        if epochs.begun.spent(now, limits.seconds_per_epoch) + 1 > limits.epochs:
+            raise NotYet(
+                f"site {client} begins epoch {epoch} after {limits.epochs} others in a short time, and may begin one "
+                f"every {limits.seconds_per_epoch:g} seconds: give it a store, or start it less often"
+            )
+
+    def _bring_up_to_date(self, client: int, version: tuple[int, int]) -> None:
+        """Hold what a site lacks; one whose acknowledged uploads were lost waits for nothing that was before."""
+        self.postbox.post_again(client, *version)
+        if client not in self.accounts.stranded:
+            return
+        awaited = self.awaited()
+        if version[0] >= self.node.epoch:
+            self.accounts.stranded.discard(client)
+        elif (
+            client not in self.postbox.latest
+            and client not in self.accounts.old
+            and (not awaited.size or client in awaited)
+        ):
+            self.postbox.answer(Frame(Kind.RENEWED, client, self.node.epoch, 0))
+
+    def _may_be_tried(self, data: bytes, client: int, now: float) -> bool:
+        """Note a frame in the journal before it is tried, or put it aside if it has never come to an end."""
+        if self.accounts.is_aside(data):
+            return False
+        if not self._careful.is_on:
+            return True
+        record = self._careful.before(data, now)
+        if record.what is What.ASIDE:
+            text = (
+                f"a frame of site {client} has stopped the coordinator {TRIES} times and is put aside: it is kept in "
+                "the journal; report it, and look at what this site sends"
+            )
+            self.concerns.note("frame-put-aside", text, now, client)
+        self.journal.append(record.to_bytes(), keep=record.what is What.ASIDE)
+        self._take_in(record)
+        self.journal.sync()
+        return record.what is What.TRIED
+
+    def _undo(self) -> None:
+        """Go back to what is safe, and keep the way there short for the next time."""
+        self.journal.rollback()
+        self._recover(self.node.epoch)
+        if self._since_snapshot > LONG_WAY:
+            self.save()
+
+    def _refuse(self, frame: Frame | None, error: ProtocolError) -> Verdict:
+        """Say no, with a reason; whoever sent an upload is told."""
+        for_now = isinstance(error, NotYet)
+        if frame is not None and frame.kind is Kind.UPLOAD:
+            if isinstance(error, NumberTaken):
+                answer = number_taken(frame, str(error))
+            else:
+                answer = refusal(frame, str(error), for_good=not for_now, ask_first=isinstance(error, AskFirst))
+            self.postbox.answer(answer)
+        return Verdict(Outcome.NOT_YET if for_now else Outcome.REFUSED, str(error))

@@ -1,6 +1,6 @@
 """A record in the journal of a coordinator: what happened, and when.
 
-    what u8 | time f64 | a frame, or the charter
+    what u8 | time f64 | a frame, the charter, or what else belongs to it
 
 The log of frames is the whole truth about a federation: replayed into a fresh server node it gives the same state, bit
 for bit.
@@ -23,6 +23,13 @@ class What(IntEnum):
     BEGAN = 0  # the charter and the coordinator's epoch
     FRAME = 1  # a frame was taken in
     DEADLINE = 2  # the open round was closed
+    OPENED = 3  # the coordinator was started again
+    TRIED = 4  # a frame, of which this is the digest, is about to be taken in; without a digest: that is over
+    ASIDE = 5  # a frame was put aside, after its digest: see `durable.careful`
+    RENEWED = 6  # a new epoch of downloads was begun: the epoch, and the site that gave cause for it
+
+
+_KNOWN = frozenset(What)
 
 
 class ServerRecord(NamedTuple):
@@ -43,7 +50,7 @@ class ServerRecord(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> ServerRecord:
         """Return the record that was written."""
-        if len(data) < _HEAD.size or data[0] > What.DEADLINE:
+        if len(data) < _HEAD.size or data[0] not in _KNOWN:
             raise ProtocolError("the journal has a record that this fedbandit does not know: is it a newer one's?")
         what, time = _HEAD.unpack_from(data)
         return cls(What(what), time, data[_HEAD.size :])

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fedbandit.durable.postbox import Posted
+from fedbandit.durable.site_epochs import SiteEpochs
 from fedbandit.protocol.server import ServerMemory
+from fedbandit.wire.frame import DIGEST_BYTES, digest
+
+KEPT_ASIDE = 256
 
 
 @dataclass
@@ -23,9 +27,33 @@ class Accounts:
     joined: dict[int, float] = field(default_factory=dict)  # time of the first upload
     observations: dict[int, int] = field(default_factory=dict)
     closed: dict[tuple[int, int], Closure] = field(default_factory=dict)  # by site and epoch
+    epochs: dict[int, SiteEpochs] = field(default_factory=dict)  # by site
+    old: set[int] = field(default_factory=set)  # sites that use the layout of 0.1.0
+    stranded: set[int] = field(default_factory=set)  # sites that had acknowledgements for what this journal lacks
+    aside: list[bytes] = field(default_factory=list)  # digests of frames that were put aside
+
+    def look(self, client: int) -> SiteEpochs:
+        """Return what is known of the epochs of a site, to read; to change it, `open` it."""
+        found = self.epochs.get(client)
+        return SiteEpochs() if found is None else found
+
+    def open(self, client: int) -> SiteEpochs:
+        """Return what is known of the epochs of a site, to change."""
+        found = self.epochs[client] = self.look(client)
+        return found
+
+    def put_aside(self, record: bytes) -> None:
+        """Remember that a frame, which follows its digest, was put aside."""
+        self.aside = [*self.aside, record[:DIGEST_BYTES]][-KEPT_ASIDE:]
+
+    def is_aside(self, data: bytes) -> bool:
+        """Tell whether a frame was put aside before."""
+        return bool(self.aside) and digest(data) in self.aside
 
     def heirs(self, client: int, epoch: int, first: int) -> list[int]:
         """Return the epochs of lives that went on from a backup whose next number was `first`, one after the other.
+
+        Each is greater than the one before it, so whatever a site says of its heirs, this comes to an end.
 
         >>> accounts = Accounts(closed={(0, 7): Closure(first=3, heir=8), (0, 8): Closure(first=1, heir=9)})
         >>> accounts.heirs(0, 7, first=3), accounts.heirs(0, 7, first=4)
@@ -33,19 +61,24 @@ class Accounts:
         """
         found: list[int] = []
         closure = self.closed.get((client, epoch))
-        while closure is not None and closure.first == first:
-            found.append(closure.heir)
-            closure, first = self.closed.get((client, closure.heir)), 1
+        while closure is not None and closure.first == first and closure.heir > epoch:
+            epoch = closure.heir
+            found.append(epoch)
+            closure, first = self.closed.get((client, epoch)), 1
         return found
 
-    def close(self, client: int, epoch: int, first: int, heir: int) -> None:
-        """Refuse numbers from `first` on; what earlier heirs had from the same backup, the new one has."""
-        for earlier in self.heirs(client, epoch, first):
-            if earlier != heir:
-                self.closed[client, earlier] = Closure(1, heir)
+    def close(self, client: int, epoch: int, first: int, heir: int) -> list[int]:
+        """Refuse numbers from `first` on; what earlier heirs had from the same backup, the new one has.
+
+        Return the epochs that are closed by this.
+        """
+        closed = [earlier for earlier in self.heirs(client, epoch, first) if earlier < heir]
+        for earlier in closed:
+            self.closed[client, earlier] = Closure(1, heir)
         before = self.closed.get((client, epoch))
         if before is None or first <= before.first:
             self.closed[client, epoch] = Closure(first, heir)
+        return [epoch, *closed]
 
 
 @dataclass

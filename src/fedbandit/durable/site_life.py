@@ -13,7 +13,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Cadence
-from fedbandit.core.messages import Download, Message
+from fedbandit.core.messages import Download
 from fedbandit.core.turns import Observations
 from fedbandit.durable.decisions import Decisions, Pending
 from fedbandit.durable.outbox import Outbox
@@ -120,15 +120,25 @@ class SiteLife:
             pending.reward = reward
             self.waiting.append(name)
 
-    def open_download(self, frame: Frame) -> Message:
-        """Return the message of a download, checked."""
-        return self.schema.open(frame.body)
-
-    def receive(self, frame: Frame, message: Message) -> None:
-        """Take in a download, unless it or a later one was taken in before."""
+    def receive(self, frame: Frame) -> bool:
+        """Take in a download, unless it or a later one was taken in before; return whether it was new."""
         before = self.version
-        self._put(self.node.receive(Envelope.of(frame, message)), answers=self.version > before)
+        envelopes = self.node.receive(Envelope.of(frame, self.schema.open(frame.body)))
+        is_new = self.version > before
+        self._put(envelopes, answers=is_new)
         self._catch_up()
+        return is_new
+
+    def renew(self, epoch: int) -> bool:
+        """Wait no longer for what an earlier life of the coordinator was to send; return whether that is news."""
+        node = self.node
+        if epoch <= node.server_epoch:
+            return False
+        node.server_epoch = epoch
+        node.received[:] = 0
+        self.in_exchange = False
+        self._catch_up()
+        return True
 
     def _catch_up(self) -> None:
         while self.waiting and not self.in_exchange:

@@ -48,11 +48,19 @@ class Limits:
     observations_per_second: float = math.inf  # of a site: see `durable.pace`
     observations_ahead: float | None = None  # that it may tell of at once; None: what it makes in a minute
     uploads_ahead: int = 4096  # beyond the first that is missing
-    epochs: int = 1000  # lives of one site
+    epochs: int = 1000  # that one site may begin at once
+    seconds_per_epoch: float = 60.0  # after which it may begin one more
 
     def __post_init__(self) -> None:
         """Check that every limit is a positive number."""
-        for name in ("magnitude", "observations_per_second", "observations_ahead", "uploads_ahead", "epochs"):
+        for name in (
+            "magnitude",
+            "observations_per_second",
+            "observations_ahead",
+            "uploads_ahead",
+            "epochs",
+            "seconds_per_epoch",
+        ):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InvalidInput(f"{name} must be greater than 0, not {value}: give a positive number")
@@ -78,6 +86,8 @@ class Validation:
             raise ProtocolError(f"site {frame.client} is not on the roster, which has 0 to {self.clients - 1}")
         if sender is not None and frame.client != sender:
             raise ProtocolError(f"site {sender} sent a frame in the name of site {frame.client}")
+        if frame.epoch > LARGEST_NUMBER:
+            raise ProtocolError(f"{frame.epoch} is not an epoch: they are below {LARGEST_NUMBER}")
         if frame.sequence > LARGEST_NUMBER or (frame.sequence == 0 and frame.kind is not Kind.ASK):
             raise ProtocolError(f"{frame.sequence} is not a sequence number: they count from 1")
 
@@ -89,13 +99,6 @@ class Validation:
                 f"upload {frame.sequence} is {frame.sequence - first} ahead of {first}, which has not come: "
                 "send that first"
             )
-
-    def check_epoch(self, client: int, epoch: int, seen: Seen) -> None:
-        """Refuse the beginning of one epoch too many."""
-        if (client, epoch) not in seen.windows:
-            lives = sum(each == client for each, _ in seen.windows)
-            if lives >= self.limits.epochs:
-                raise ProtocolError(f"site {client} begins epoch {epoch} after {lives} others: that is too many")
 
     def open(self, frame: Frame) -> Envelope:
         """Return the upload of a frame if it is one that this federation can take in; else raise."""

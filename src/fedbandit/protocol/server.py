@@ -56,6 +56,10 @@ class ServerNode:
             return []
         if new.size < len(envelope.clients):
             envelope = envelope.only(new)
+        return self.merge(envelope)
+
+    def merge(self, envelope: Envelope) -> list[Envelope]:
+        """Take in uploads that are known to be new; return what is to be carried to the clients."""
         return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
 
     def awaited(self) -> Ints:

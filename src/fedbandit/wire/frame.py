@@ -12,6 +12,7 @@
 | VOID | site, coordinator | nothing will come under this number | |
 | CLOSE | site, coordinator | refuse this number and all above it | the site's new epoch u64 |
 | CLOSED | coordinator, site | as asked | the new epoch u64, 1 if the number was taken in before u8, the highest u64 |
+| RENEWED | coordinator, site | the coordinator's new epoch, 0: what the site waits for will not come | |
 | REPORT | site, coordinator | the site's life, and a number that grows | aggregate counters: see `wire.report` |
 
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
@@ -55,6 +56,7 @@ class Kind(IntEnum):
     CLOSE = 6
     CLOSED = 7
     REPORT = 8
+    RENEWED = 9
 
 
 class Standing(IntEnum):
@@ -72,11 +74,12 @@ BODIES = {  # the bodies that are fixed; those of uploads, downloads, refusals a
     Kind.VOID: struct.Struct("<"),
     Kind.CLOSE: struct.Struct("<Q"),
     Kind.CLOSED: struct.Struct("<QBQ"),
+    Kind.RENEWED: struct.Struct("<"),
 }
 OLD_BODIES = BODIES | {
     Kind.ASK: struct.Struct("<IQQ"), Kind.CLOSE: struct.Struct("<I"), Kind.CLOSED: struct.Struct("<IBQ"),
 }  # fmt: skip
-_DIGEST_BYTES = 8
+DIGEST_BYTES = 8
 
 
 class Header(NamedTuple):
@@ -129,7 +132,7 @@ class Frame:
         form = frame._form
         if form is not None and len(frame.body) != form.size:
             raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {form.size}")
-        if kind is Kind.REFUSAL and len(frame.body) < (1 + _DIGEST_BYTES if frame.body[:1] == b"\x03" else 1):
+        if kind is Kind.REFUSAL and len(frame.body) < (1 + DIGEST_BYTES if frame.body[:1] == b"\x03" else 1):
             raise ProtocolError("refusal without a reason")
         return frame
 
@@ -158,13 +161,13 @@ class Frame:
     @property
     def verdict(self) -> tuple[bool, str]:
         """Return of a refusal whether it is for good, and the reason."""
-        start = 1 + _DIGEST_BYTES if self.standing is Standing.NUMBER_TAKEN else 1
+        start = 1 + DIGEST_BYTES if self.standing is Standing.NUMBER_TAKEN else 1
         for_good = self.standing in (Standing.FOR_GOOD, Standing.NUMBER_TAKEN)
         return for_good, self.body[start:].decode(errors="replace")
 
     def is_about(self, body: bytes) -> bool:
         """Tell whether a refusal may be that of an upload with this body: two sites with one number hear both."""
-        return self.standing is not Standing.NUMBER_TAKEN or self.body[1 : 1 + _DIGEST_BYTES] == digest(body)
+        return self.standing is not Standing.NUMBER_TAKEN or self.body[1 : 1 + DIGEST_BYTES] == digest(body)
 
     @property
     def _form(self) -> struct.Struct | None:
@@ -194,7 +197,7 @@ def digest(body: bytes) -> bytes:
     >>> len(digest(b"statistics"))
     8
     """
-    return blake2b(body, digest_size=_DIGEST_BYTES).digest()
+    return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
 def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: int, is_old: bool = False) -> Frame:

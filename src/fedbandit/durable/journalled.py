@@ -1,0 +1,186 @@
+"""What a coordinator knows, and the journal from which it can be had again: records change it, now and in recovery.
+
+Recovery is the snapshot and the records after it, taken in as they were before. A journal that raises (a full disk, a
+lost database) leaves the node unusable: open it again. What was not acknowledged is sent again by the sites.
+"""
+
+from __future__ import annotations
+
+from fedbandit.core.arrays import Ints
+from fedbandit.durable.careful import Careful
+from fedbandit.durable.concerns import Concerns
+from fedbandit.durable.introductions import Introductions
+from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.postbox import Postbox
+from fedbandit.durable.renewal import RENEWAL_SECONDS
+from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
+from fedbandit.durable.validation import Limits, Validation, observations_in
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.ledger import Ledger
+from fedbandit.protocol.server import ServerNode
+from fedbandit.wire import decode
+from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.state import decode_state, encode_state, field_of
+
+
+class JournalledServer:
+    """A server node with accounts of its sites and a postbox, all of which a journal remembers."""
+
+    def __init__(
+        self,
+        charter: Charter,
+        journal: Journal,
+        *,
+        epoch: int,
+        now: float,
+        limits: Limits | None = None,
+        snapshot_every: int = 10_000,
+    ) -> None:
+        """Go on from the journal; an empty one begins with `epoch`, greater than that of any journal lost before."""
+        self.charter = charter
+        self.journal = journal
+        self.snapshot_every = snapshot_every
+        self.side = charter.build().server
+        self.validation = Validation(self.side, charter.setting, limits or Limits())
+        self.ledger = Ledger()  # of what this object has carried
+        self.concerns = Concerns()
+        self.introductions = Introductions(charter, self.concerns)
+        self._recover(epoch)
+        began = ServerRecord(What.BEGAN, now, f"{epoch} {charter.text}".encode())
+        self._write(began if self._is_new else ServerRecord(What.OPENED, now))
+        self.journal.sync()
+
+    @property
+    def backlogs(self) -> dict[int, int]:
+        """Return, by site, how many uploads it had unacknowledged when it last asked."""
+        return self.introductions.backlogs
+
+    def awaited(self) -> Ints:
+        """Return the sites for which an open round waits."""
+        return self.node.awaited()
+
+    @property
+    def is_snapshot_due(self) -> bool:
+        """Tell whether the journal has grown so much that a snapshot is due."""
+        return self._since_snapshot >= self.snapshot_every
+
+    def maintain(self) -> bool:
+        """Take a snapshot if one is due; a good moment is after the frames of a commit have left."""
+        if not self.is_snapshot_due:
+            return False
+        self.save()
+        return True
+
+    def save(self) -> None:
+        """Take a snapshot."""
+        memory = CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
+        self.journal.save(encode_state(memory))
+        self._since_snapshot = 0
+
+    def _recover(self, epoch: int) -> None:
+        self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
+        self.accounts = Accounts()
+        self.postbox = Postbox()
+        self._careful = Careful()
+        self._touched: dict[tuple[int, int], int] = {}  # (site, epoch) to be acknowledged, with the mark of an ask
+        self._asked: dict[int, tuple[int, int]] = {}  # by site: the last download that it has
+        self._since_snapshot = 0
+        snapshot = self.journal.snapshot()
+        if snapshot is not None:
+            self.charter.require(str(field_of(snapshot.data, "charter")), "the journal")
+            self._recall(decode_state(snapshot.data, CoordinatorMemory, type(self.node.state)))
+        self.postbox.old = self.accounts.old
+        self._is_new = snapshot is None
+        for entry in self.journal.records(snapshot.position if snapshot else 0):
+            self._take_in(ServerRecord.from_bytes(entry.data))
+            self._is_new = False
+        self.postbox.drop()  # a site that lacks something asks for it
+
+    def _recall(self, memory: CoordinatorMemory) -> None:
+        self.node.recall(memory.node)
+        self.accounts = memory.accounts
+        self.postbox.recall(memory.latest)
+        for client, epoch in [*self.node.seen.windows, *self.accounts.closed]:  # a snapshot of 0.1.0 lists them nowhere
+            self.accounts.open(client).known.setdefault(epoch, None)
+
+    def _write(self, record: ServerRecord, frame: Frame | None = None, upload: Envelope | None = None) -> None:
+        self.journal.append(record.to_bytes())
+        self._take_in(record, frame, upload)
+
+    def _take_in(
+        self, record: ServerRecord, frame: Frame | None = None, upload: Envelope | None = None
+    ) -> list[Envelope]:
+        """Change what the coordinator knows as a record says: now, with what was read from it, and in recovery.
+
+        Return the downloads that follow from it, which are in the postbox.
+        """
+        downloads: list[Envelope] = []
+        if record.what is What.FRAME:
+            downloads = self._take_in_frame(frame or Frame.from_bytes(record.data), record.time, upload)
+        elif record.what is What.DEADLINE:
+            downloads = self.node.deadline()
+        elif record.what is What.BEGAN:
+            epoch, _, charter = record.data.decode().partition(" ")
+            self.charter.require(charter, "the journal")
+            self.node.epoch = int(epoch)
+        elif record.what is What.RENEWED:
+            epoch_and_cause = record.data.split()
+            self._renew(int(epoch_and_cause[0]), int(epoch_and_cause[1]), record.time)
+        elif record.what is What.ASIDE:
+            self.accounts.put_aside(record.data)
+        self.postbox.post(downloads)
+        self._careful.take_in(record)
+        self._since_snapshot += 1
+        return downloads
+
+    def _take_in_frame(self, frame: Frame, time: float, upload: Envelope | None) -> list[Envelope]:
+        client, seen = frame.client, self.node.seen
+        self._note_layout(frame)
+        if frame.kind is Kind.ASK:
+            question = frame.question
+            self._begin(client, question.epoch, time)
+            seen.open(client, question.epoch).settle(question.settled)
+            self.accounts.stranded.add(client)
+            return []
+        self._begin(client, frame.epoch, time)
+        if frame.kind is Kind.UPLOAD:
+            seen.open(client, frame.epoch).admit(frame.sequence)
+            self.accounts.look(client).note(frame.epoch, frame.sequence, frame.body)
+            return self._merge(upload or Envelope.of(frame, decode(frame.body)), time)
+        if frame.kind is Kind.VOID:
+            seen.open(client, frame.epoch).admit(frame.sequence)
+        else:
+            for each in self.accounts.close(client, frame.epoch, frame.sequence, *frame.numbers):
+                self._begin(client, each, time)
+        return []
+
+    def _merge(self, upload: Envelope, time: float) -> list[Envelope]:
+        client = int(upload.clients[0])
+        before = self.accounts.observations.get(client, 0)
+        self.accounts.joined.setdefault(client, time)
+        self.accounts.observations[client] = before + observations_in(upload, before)
+        return self.node.merge(upload)
+
+    def _begin(self, client: int, epoch: int, time: float) -> None:
+        """Note that a site uses an epoch; all that is known of one that is forgotten for it goes."""
+        epochs = self.accounts.open(client)
+        if epoch not in epochs.known:
+            epochs.begun.spend(time, self.validation.limits.seconds_per_epoch)
+        for each in epochs.use(epoch):
+            self.node.seen.windows.pop((client, each), None)
+            self.accounts.closed.pop((client, each), None)
+
+    def _note_layout(self, frame: Frame) -> None:
+        if frame.is_old:
+            self.accounts.old.add(frame.client)
+        else:
+            self.accounts.old.discard(frame.client)
+
+    def _renew(self, epoch: int, cause: int, time: float) -> None:
+        """Begin a new epoch of downloads. Who has answered in an open round is not asked once more."""
+        self.accounts.open(cause).renewals.spend(time, RENEWAL_SECONDS)
+        awaited = set(self.awaited().tolist())
+        left_alone = set(self.postbox.latest) - awaited if awaited else set()
+        self.node.epoch, self.node.sent = epoch, self.postbox.renumber(epoch, left_alone)

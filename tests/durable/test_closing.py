@@ -1,0 +1,91 @@
+"""A site that goes on in a new epoch has the old one closed; whatever it says of its epochs, the coordinator goes on."""
+
+import pytest
+
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.site_accounts import Accounts, Closure
+from fedbandit.durable.site_epochs import KEPT_EPOCHS
+from fedbandit.durable.validation import Limits
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers
+from samples.pair import charter, open_server, open_site, to_server, turn
+
+ASYNC = charter()
+
+
+def close(server, epoch, first, heir, now=0.0):
+    return server.receive(with_numbers(Kind.CLOSE, 0, epoch, first, heir).to_bytes(), now, 0)
+
+
+def closed(server):
+    """What sites were told of closed epochs: the epoch, the heir, and whether the number was taken in before."""
+    answers = [Frame.from_bytes(data) for _, data in server.commit()]
+    return [(each.epoch, *each.numbers[:2]) for each in answers if each.kind is Kind.CLOSED]
+
+
+@pytest.mark.parametrize("heir", [7, 6, 0, LARGEST_NUMBER + 1, 2**64 - 1])
+def test_an_heir_that_is_not_a_later_epoch_is_refused(heir):
+    server = open_server(ASYNC)
+    for _ in range(2):
+        verdict = close(server, 7, 1, heir)
+        assert verdict.outcome is Outcome.REFUSED
+        assert "not a later one" in verdict.reason
+    assert not server.accounts.closed
+
+
+def test_a_journal_that_has_such_a_heir_already_is_walked_to_an_end():
+    """Version 0.1.0 took in the first of two, and did not come to an end at the second."""
+    closures = {(0, 7): Closure(1, 7), (0, 8): Closure(1, 9), (0, 9): Closure(1, 8)}
+    accounts = Accounts(closed=closures)
+    assert accounts.heirs(0, 7, first=1) == []
+    assert accounts.heirs(0, 8, first=1) == [9]
+    server = open_server(ASYNC)
+    server.accounts.closed |= closures
+    assert [close(server, epoch, 1, 20).outcome for epoch in (7, 8, 9)] == [Outcome.ACCEPTED] * 3
+
+
+def test_closed_epochs_count_against_the_limit_and_are_forgotten_in_the_end():
+    server = open_server(ASYNC, limits=Limits(epochs=3))
+    outcomes = [close(server, epoch, 1, 10_000 + epoch).outcome for epoch in range(1, 6)]
+    assert outcomes == [Outcome.ACCEPTED] * 3 + [Outcome.NOT_YET] * 2
+    server = open_server(ASYNC, limits=Limits(epochs=10_000))
+    for epoch in range(1, 3 * KEPT_EPOCHS):
+        close(server, epoch, 1, epoch + 1)
+        server.commit()
+    assert len(server.accounts.closed) <= KEPT_EPOCHS
+    assert len(server.accounts.look(0).known) == KEPT_EPOCHS
+
+
+def test_the_first_number_of_a_lost_life_is_refused_and_the_one_before_it_is_not():
+    server, site = open_server(ASYNC), open_site(ASYNC)
+    for seed in range(3):
+        turn(site, seed)
+    frames = site.commit()
+    epoch = site.life.node.epoch
+    to_server(server, frames[:1])
+    close(server, epoch, 3, epoch + 1)
+    verdicts = [server.receive(frame, 0.0, 0) for frame in (frames[2], frames[1])]
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.REFUSED, Outcome.ACCEPTED]
+    assert "from a life that was lost" in verdicts[0].reason
+    assert server.node.state.uploads == 2
+
+
+def test_a_site_whose_clock_went_back_learns_which_epoch_is_late_enough():
+    """Its heir is below one that another life of it had; it asks again, with a later one, and goes on."""
+    server, journal = open_server(ASYNC), MemoryJournal()
+    site = open_site(ASYNC, journal=journal)
+    turn(site)
+    to_server(server, site.commit())
+    server.commit()
+    epoch = site.life.node.epoch
+    close(server, epoch, 2, 10**9)
+    assert closed(server) == [(epoch, 10**9, 0)]
+    again = open_site(ASYNC, journal=journal, restored=True)
+    turn(again, seed=1)
+    for _ in range(3):
+        to_server(server, again.resend())
+        for _, data in server.commit():
+            again.receive(data)
+    assert again.life.node.epoch == 10**9 + 1
+    assert not again.life.outbox.frames
+    assert server.node.state.uploads == 2
