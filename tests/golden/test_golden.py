@@ -150,9 +150,10 @@ def test_a_store_of_another_site_is_refused_though_it_has_but_a_snapshot(version
 
 def changed(kind, *, without=(), added=(), name="", **former):
     """A record type as a later version may have it."""
-    kept = [(each.name, each.type, each) for each in fields(kind) if each.name not in (*without, *former.values())]
+    kept = [each for each in fields(kind) if each.name not in (*without, *former.values())]
+    declared = [(each.name, Any, field(default=each.default, default_factory=each.default_factory)) for each in kept]
     renamed = [(today, Any) for today in former]
-    again = make_dataclass(name or kind.__name__, renamed + [(one, Any) for one, _, _ in kept] + list(added))
+    again = make_dataclass(name or kind.__name__, renamed + declared + list(added))
     return formerly(kind.__name__, **former)(again) if name else formerly(**former)(again)
 
 

@@ -1,0 +1,205 @@
+"""What a site knows, and the journal from which it can be had again: events change it, now and in recovery alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.outbox import Refused
+from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Learnt, Opened
+from fedbandit.durable.site_life import SiteLife, SiteMemory
+from fedbandit.protocol.charter import Charter
+from fedbandit.wire.frame import Frame, Kind, Standing
+from fedbandit.wire.state import decode_state, encode_state, field_of
+
+
+class JournalledSite:
+    """A site that remembers what happens to it."""
+
+    def __init__(
+        self,
+        charter: Charter,
+        number: int,
+        *,
+        fresh: int,
+        journal: Journal | None = None,
+        restored: bool = False,
+        snapshot_every: int = 512,
+    ) -> None:
+        """Go on from the journal, if it has anything; without a journal all is forgotten with this object.
+
+        `fresh` is greater than any number that was given for this site before: the time in seconds will do. `restored`
+        says that the journal is, or may be, an old backup.
+        """
+        self.charter = charter
+        self.number = number
+        self.journal = journal
+        self.snapshot_every = snapshot_every
+        self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
+        self.is_closing = False
+        self.refusal = ""  # why the coordinator does not take in what the site sends, for now
+        self._must_ask = False  # before the coordinator takes in some uploads
+        self._asked_for: set[tuple[int, int]] = set()  # the epochs and numbers of those
+        self._newest_heir = 0  # that the coordinator knows of this site
+        self._unchecked_at = 0  # the position of the record from which on that holds
+        self._restored_at = 0  # and of the one since which the journal may be an old backup
+        self._since_snapshot = 0
+        self.life = self._recovered()
+        self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
+        opened = Opened(charter.text, number, fresh, restored)
+        self._open(self.life, opened, self._append(opened))
+        if journal is not None:
+            journal.sync()
+
+    def choose(self, features: Floats, draws: Floats) -> tuple[str, Ints]:
+        """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
+        choice = self.life.choose(features, draws)
+        position = self._append(Chose(features, draws, choice), keep=True) if self.journal is not None else 0
+        return self.life.decisions.add(position, features, choice), choice
+
+    def learn(self, decision: str, reward: float) -> bool:
+        """Take in the reward of a decision; return False if it has come before, which changes nothing."""
+        pending = self.life.decisions.awaiting(decision)
+        if pending is None:
+            return False
+        self.life.learn(decision, pending, reward)
+        if self.journal is not None:
+            self._append(Learnt(decision, reward))
+        return True
+
+    def flush(self) -> None:
+        """Make all that has happened safe from the end of this process, without waiting for the disk."""
+        if self.journal is not None:
+            self.journal.flush()
+
+    def maintain(self) -> bool:
+        """Take a snapshot if one is due. None is, while the site may have to repeat what has happened."""
+        if self._since_snapshot < self.snapshot_every or self.unchecked is not None:
+            return False
+        self.save()
+        return True
+
+    def save(self) -> None:
+        """Take a snapshot."""
+        if self.journal is not None:
+            self.journal.save(encode_state(self.life.memory()), self.life.released)
+        self.life.released.clear()
+        self._since_snapshot = 0
+
+    @property
+    def draws(self) -> int:
+        """Return how many standard normals a choice needs."""
+        return self.life.side.draws
+
+    def would_choose(self, features: Floats, draws: Floats) -> Ints:
+        """Return what would be chosen with other draws, and remember nothing of it."""
+        return self.life.choose(features, draws)
+
+    def encoded_state(self) -> bytes:
+        """Return what the algorithm has learnt, as bytes."""
+        return encode_state(self.life.node.state)
+
+    @property
+    def opening(self) -> int:
+        """Return the number that the site got when it was opened: greater than those of all openings before."""
+        return self.life.decisions.life
+
+    @property
+    def issued(self) -> int:
+        """Return how many decisions the site has made, in all its lives."""
+        return sum(self.life.decisions.issued.values())
+
+    @property
+    def pending(self) -> int:
+        """Return how many decisions await their reward."""
+        return len(self.life.decisions.pending)
+
+    @property
+    def unsent(self) -> int:
+        """Return how many uploads the coordinator has not acknowledged."""
+        return len(self.life.outbox.frames)
+
+    @property
+    def refused(self) -> Sequence[Refused]:
+        """Return the uploads that were refused for good, in the order in which that was told."""
+        return self.life.outbox.refused
+
+    @property
+    def version(self) -> int:
+        """Return the number of the last download, 0 before the first."""
+        return self.life.version[1]
+
+    def _append(self, event: Event, *, keep: bool = False) -> int:
+        if self.journal is None:
+            return 0
+        self._since_snapshot += 1
+        return self.journal.append(encode_state(event), keep=keep)
+
+    def _recovered(self, heir: int = 0, begin_anew: bool = False) -> SiteLife:
+        """Return the site that the journal tells of; with an heir, as if it had begun that epoch when it was opened."""
+        life = SiteLife(self.charter, self.number)
+        begin_at = self._restored_at if begin_anew else self._unchecked_at
+        unknown, self.unchecked = self.unchecked, None
+        if self.journal is None:
+            return life
+        snapshot = self.journal.snapshot()
+        if snapshot is not None:
+            self._require_own(str(field_of(snapshot.data, "charter")), field_of(snapshot.data, "number"))
+            offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
+            life.recall(decode_state(snapshot.data, SiteMemory, type(life.node.state)), offers)
+        for entry in self.journal.records(snapshot.position if snapshot else 0):
+            self._repeat(life, decode_state(entry.data, *EVENTS), entry.position)
+            if heir and entry.position == begin_at:
+                life.begin_epoch(heir, anew=begin_anew)
+        if heir and not begin_at:
+            life.begin_epoch(heir, anew=begin_anew)
+        if unknown is not None:
+            life.outbox.drop(*unknown)
+        return life
+
+    def _repeat(self, life: SiteLife, event: Event, position: int) -> None:
+        """Let happen once more what the journal tells."""
+        if isinstance(event, Opened):
+            self._open(life, event, position)
+        elif isinstance(event, Checked):
+            self.unchecked, self.is_closing = None, False
+        elif isinstance(event, Chose):
+            life.choose(event.features, event.draws)
+            life.decisions.add(position, event.features, event.choice)
+        elif isinstance(event, Learnt):
+            pending = life.decisions.awaiting(event.decision)
+            if pending is not None:
+                life.learn(event.decision, pending, event.reward)
+        else:
+            self._hear(life, Frame.from_bytes(event.frame))
+
+    def _hear(self, life: SiteLife, frame: Frame) -> bool:
+        """Take in a frame from the coordinator, now or once more; return whether it changed anything."""
+        if frame.kind is Kind.DOWNLOAD:
+            return life.receive(frame)
+        if frame.kind is Kind.RENEWED:
+            return life.renew(frame.epoch)
+        if frame.kind is Kind.ACKNOWLEDGEMENT:
+            return life.outbox.acknowledge(frame.epoch, frame.sequence)
+        is_refused = life.outbox.refuse(frame)
+        is_shared = frame.standing is Standing.NUMBER_TAKEN and frame.epoch == life.node.epoch
+        if is_refused and is_shared and self.unchecked is None:  # no number of this epoch is surely this site's own
+            life.begin_epoch(max(life.decisions.life, frame.epoch + 1), anew=False)
+        return is_refused
+
+    def _open(self, life: SiteLife, event: Opened, position: int) -> None:
+        """Begin a new life; if it is not the first, numbers from now on are held back."""
+        self._require_own(event.charter, event.number)
+        if life.node.epoch and self.unchecked is None:
+            self.unchecked = life.node.epoch, int(life.node.sent[0]) + 1
+            self._unchecked_at = self._restored_at = position
+        if self.unchecked is not None and event.restored:
+            self._restored_at, self.is_closing = position, True
+        life.open(event.fresh)
+
+    def _require_own(self, charter: str, number: int) -> None:
+        self.charter.require(charter, "the store")
+        if number != self.number:
+            raise InvalidInput(f"the store belongs to site {number}, not to {self.number}: give that number")
