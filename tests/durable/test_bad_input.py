@@ -14,16 +14,16 @@ from fedbandit.algorithms.linear.shared.family import Hello
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.server import DurableServer
-from fedbandit.wire.frame import HEADER, LARGEST_NUMBER, Frame, Kind, with_numbers
+from fedbandit.wire.frame import HEADER, Frame
 from fedbandit.wire.state import encode_state
-from samples.bad_frames import BAD, BODY, GOOD, LIMITS, SITES, charter, statistics, upload
+from samples.bad_frames import BAD, BODY, GOOD, LIMITS, SITES, charter, introduction, statistics, upload
 
 
 def coordinator(limits=LIMITS):
     """A coordinator that all sites have asked."""
     server = DurableServer(charter(), MemoryJournal(), epoch=1, now=0.0, limits=limits)
     for site in range(SITES):
-        server.receive(with_numbers(Kind.ASK, site, 0, 0, LARGEST_NUMBER, 0, 1).to_bytes(), now=0.0, sender=site)
+        server.receive(introduction(site).to_bytes(), now=0.0, sender=site)
     server.commit()
     return server
 

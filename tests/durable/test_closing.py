@@ -1,4 +1,4 @@
-"""A site that goes on in a new epoch has the old one closed; whatever it says of its epochs, the coordinator goes on."""
+"""A site that goes on in a new epoch has the old one closed; whatever it says of its epochs, it stops nobody."""
 
 import pytest
 

@@ -14,7 +14,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import encode
-from fedbandit.wire.frame import Frame, Kind, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers
 
 SITES, DIMENSION = 3, 4
 LIMITS = Limits(
@@ -39,6 +39,11 @@ def statistics(observations=2, gram=None, moment=None):
 
 def upload(message=None, client=1, epoch=7, sequence=1, body=None):
     return Frame(Kind.UPLOAD, client, epoch, sequence, encode(message or statistics()) if body is None else body)
+
+
+def introduction(client=1):
+    """The question of a site that knows the charter, without which none of its uploads is taken in."""
+    return with_numbers(Kind.ASK, client, 0, 0, LARGEST_NUMBER, 0, 1, 0, charter().fingerprint)
 
 
 GOOD = upload()

@@ -211,6 +211,7 @@ def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothi
     async def send():
         connection = await nats.connect(broker.url)
         stream = connection.jetstream()
+        await stream.publish(subject, bad_frames.introduction().to_bytes())
         for number, frame in enumerate([*small, bad_frames.GOOD.to_bytes()], 1):
             await stream.publish(subject, frame)
             if number % 20 == 0:  # the broker keeps a number of a site's messages and no more
@@ -229,7 +230,8 @@ def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothi
     journal = open_journal(str(tmp_path / "journals"), "bad", keep_log=True)
     after = DurableServer(bad_frames.charter(), journal, epoch=1, now=0.0, limits=LIMITS)
     good = DurableServer(bad_frames.charter(), MemoryJournal(), epoch=after.node.epoch, now=0.0, limits=LIMITS)
-    good.receive(bad_frames.GOOD.to_bytes(), 0.0, 1)
+    for frame in (bad_frames.introduction(), bad_frames.GOOD):
+        good.receive(frame.to_bytes(), 0.0, 1)
     assert encode_state(after.node.memory) == encode_state(good.node.memory)
     assert after.accounts.observations == good.accounts.observations
     journal.close()
