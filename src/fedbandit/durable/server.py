@@ -20,7 +20,6 @@ from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.renewal import DAY, new_epoch
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Closure
-from fedbandit.durable.site_epochs import KEPT_EPOCHS
 from fedbandit.durable.validation import NotYet, observations_in
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, number_taken, refusal, with_numbers
@@ -122,7 +121,7 @@ class DurableServer(JournalledServer):
         closure = accounts.closed.get((client, epoch))
         if closure is not None and frame.sequence >= closure.first:
             raise ProtocolError(f"epoch {epoch} of site {client} was closed: this upload is from a life that was lost")
-        self._check_epoch(client, epoch, now)
+        self.accounts.check_epoch(client, epoch, now, self.validation.limits)
         if epoch not in accounts.look(client).known:
             self.introductions.require(frame)
         self.validation.check_ahead(frame, seen)
@@ -138,7 +137,7 @@ class DurableServer(JournalledServer):
     def _void(self, frame: Frame, now: float) -> Judged:
         is_news = not self.node.seen.look(frame.client, frame.epoch).has(frame.sequence)
         if is_news:
-            self._check_epoch(frame.client, frame.epoch, now)
+            self.accounts.check_epoch(frame.client, frame.epoch, now, self.validation.limits)
             self.validation.check_ahead(frame, self.node.seen)
         self._touched.setdefault((frame.client, frame.epoch), 0)
         return NEWS if is_news else ACCEPTED
@@ -152,7 +151,7 @@ class DurableServer(JournalledServer):
         here = self.node.seen.look(client, question.epoch).up_to
         missing, reason = question.settled - here, ""
         if missing > 0:
-            self._check_epoch(client, question.epoch, now)
+            self.accounts.check_epoch(client, question.epoch, now, self.validation.limits)
             reason = (
                 f"site {client} has acknowledgements up to {question.settled}, this journal has {here}: it is not whole"
             )
@@ -182,26 +181,11 @@ class DurableServer(JournalledServer):
                 was_taken_in, top = was_taken_in or window.has(1), max(top, number if window.top else 0)
         is_news = heir >= newest and not was_taken_in and before != Closure(number, heir)
         if is_news:
-            self._check_epoch(client, epoch, now)
+            self.accounts.check_epoch(client, epoch, now, self.validation.limits)
         numbers = max(heir, newest), was_taken_in, top  # a site whose epoch is not the newest asks for a later one
         if not frame.is_old or numbers[0] == heir:
             self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, number, *numbers, is_old=frame.is_old))
         return NEWS if is_news else REPEATED if heir < newest else ACCEPTED
-
-    def _check_epoch(self, client: int, epoch: int, now: float) -> None:
-        """Refuse the beginning of one epoch too many, and whatever belongs to one that is forgotten."""
-        epochs, limits = self.accounts.look(client), self.validation.limits
-        if epoch in epochs.known:
-            return
-        if epoch <= epochs.forgotten:
-            raise ProtocolError(
-                f"epoch {epoch} of site {client} is forgotten: the last {KEPT_EPOCHS} that a site has used are known"
-            )
-        if epochs.begun.spent(now, limits.seconds_per_epoch) + 1 > limits.epochs:
-            raise NotYet(
-                f"site {client} begins epoch {epoch} after {limits.epochs} others in a short time, and may begin one "
-                f"every {limits.seconds_per_epoch:g} seconds: give it a store, or start it less often"
-            )
 
     def _bring_up_to_date(self, client: int, version: tuple[int, int]) -> None:
         """Hold what a site lacks; one whose acknowledged uploads were lost waits for nothing that was before."""

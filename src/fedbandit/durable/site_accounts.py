@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.postbox import Posted
-from fedbandit.durable.site_epochs import SiteEpochs
+from fedbandit.durable.site_epochs import KEPT_EPOCHS, SiteEpochs
+from fedbandit.durable.validation import Limits, NotYet
 from fedbandit.protocol.server import ServerMemory
 from fedbandit.wire.frame import DIGEST_BYTES, digest
 
@@ -41,6 +43,21 @@ class Accounts:
         """Return what is known of the epochs of a site, to change."""
         found = self.epochs[client] = self.look(client)
         return found
+
+    def check_epoch(self, client: int, epoch: int, now: float, limits: Limits) -> None:
+        """Refuse the beginning of one epoch too many, and whatever belongs to one that is forgotten."""
+        epochs = self.look(client)
+        if epoch in epochs.known:
+            return
+        if epoch <= epochs.forgotten:
+            raise ProtocolError(
+                f"epoch {epoch} of site {client} is forgotten: the last {KEPT_EPOCHS} that a site has used are known"
+            )
+        if epochs.begun.spent(now, limits.seconds_per_epoch) + 1 > limits.epochs:
+            raise NotYet(
+                f"site {client} begins epoch {epoch} after {limits.epochs} others in a short time, and may begin one "
+                f"every {limits.seconds_per_epoch:g} seconds: give it a store, or start it less often"
+            )
 
     def put_aside(self, record: bytes) -> None:
         """Remember that a frame, which follows its digest, was put aside."""
