@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.messages import Download
 from fedbandit.core.turns import Observations
@@ -93,6 +94,11 @@ class SiteLife:
 
     def recall(self, memory: SiteMemory, offers: dict[int, Chose]) -> None:
         """Go on from what a site remembered, with the records of its pending decisions by position."""
+        lost = sorted(name for name, (position, _) in memory.pending.items() if position not in offers)
+        if lost:
+            raise InvalidInput(
+                f"the store has lost what was on offer at the decisions {', '.join(lost)}: restore a backup of it"
+            )
         node = self.node
         node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
         node.sent[:], node.received[:] = memory.sent, memory.received

@@ -23,7 +23,7 @@ def opened(
     fresh = fresh_number() if fresh is None else fresh
     if store is None:
         return DurableClient(charter, number, fresh=fresh, restored=restored)
-    journal = SqliteJournal(store)
+    journal = SqliteJournal(store, restored=restored)
     try:
         return DurableClient(charter, number, fresh=fresh, journal=journal, restored=restored)
     except BaseException:

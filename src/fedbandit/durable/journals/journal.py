@@ -50,6 +50,9 @@ class Journal(Protocol):
     def kept(self) -> Iterator[Entry]:
         """Yield the kept records up to the snapshot, in order."""
 
+    def verify(self) -> None:
+        """Raise InvalidInput if what was written last cannot be believed; cheap enough for now and then."""
+
     def size(self) -> int:
         """Return roughly how many bytes it takes where it is stored."""
 
@@ -124,6 +127,9 @@ class MemoryJournal:
         """Yield the kept records up to the snapshot."""
         up_to = self._snapshot.position if self._snapshot else 0
         return (Entry(at, self._records[at]) for at in sorted(self._kept) if at <= up_to)
+
+    def verify(self) -> None:
+        """Do nothing: memory is believed."""
 
     def size(self) -> int:
         """Return the bytes of all records and the snapshot."""

@@ -8,19 +8,25 @@ from importlib import import_module
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.version import VERSION
 from fedbandit.durable.journals.journal import Entry, without_password
+from fedbandit.durable.journals.postgres_rows import PostgresRows
+from fedbandit.durable.journals.seals import damaged, seal
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS fedbandit_records (
     name text, position bigint, kept boolean NOT NULL, data bytea NOT NULL, PRIMARY KEY (name, position));
 CREATE TABLE IF NOT EXISTS fedbandit_snapshots (name text PRIMARY KEY, position bigint NOT NULL, data bytea NOT NULL);
 """
-_LAST = """
-SELECT greatest(
-    (SELECT max(position) FROM fedbandit_records WHERE name = %(name)s),
-    (SELECT max(position) FROM fedbandit_snapshots WHERE name = %(name)s))
+_ADDED_SINCE_0_1 = """
+ALTER TABLE fedbandit_records ADD COLUMN IF NOT EXISTS seal bigint;
+ALTER TABLE fedbandit_snapshots ADD COLUMN IF NOT EXISTS seal bigint;
+CREATE TABLE IF NOT EXISTS fedbandit_marks (name text PRIMARY KEY, position bigint NOT NULL);
+CREATE TABLE IF NOT EXISTS fedbandit_writers (
+    name text, first bigint, version text NOT NULL, PRIMARY KEY (name, first));
 """
 
+_NEWEST = 64  # records that `verify` looks at
 PATIENCE = 2  # seconds to wait for a journal that is held
 
 
@@ -39,7 +45,7 @@ class PostgresJournal:
         psycopg = _driver()
         self.name = name
         self._keep_log = keep_log
-        self._waiting: list[tuple[str, int, bool, bytes]] = []
+        self._waiting: list[tuple[str, int, bool, bytes, int]] = []
         try:
             self._base = psycopg.connect(url, autocommit=True)
         except psycopg.OperationalError as error:
@@ -53,13 +59,23 @@ class PostgresJournal:
             raise InvalidInput(
                 f"the journal {name!r} cannot be used: another process has it open: end that one"
             ) from None
+        self._place = f"{name!r} at {without_password(url)}"
         self._base.execute(_TABLES)
-        self._last: int = self._base.execute(_LAST, {"name": name}).fetchone()[0] or 0
+        if not PostgresRows(self._base, name, self._place).is_sealed:
+            self._base.execute(_ADDED_SINCE_0_1)
+        self._rows = PostgresRows(self._base, name, self._place)
+        self._is_writer = False  # until something is written
+        try:
+            self._look_at_it_first()
+        except BaseException:
+            self._base.close()
+            raise
+        self._last: int = self._rows.last()
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `sync`."""
         self._last += 1
-        self._waiting.append((self.name, self._last, keep, record))
+        self._waiting.append((self.name, self._last, keep, record, seal(self._last, record)))
         return self._last
 
     def flush(self) -> None:
@@ -83,9 +99,10 @@ class PostgresJournal:
         with self._usable(), self._base.transaction():
             self._insert()
             self._base.execute(
-                "INSERT INTO fedbandit_snapshots VALUES (%s, %s, %s) "
-                "ON CONFLICT (name) DO UPDATE SET position = excluded.position, data = excluded.data",
-                (self.name, self._last, snapshot),
+                "INSERT INTO fedbandit_snapshots (name, position, data, seal) VALUES (%s, %s, %s, %s) "
+                "ON CONFLICT (name) DO UPDATE "
+                "SET position = excluded.position, data = excluded.data, seal = excluded.seal",
+                (self.name, self._last, snapshot, seal(self._last, snapshot)),
             )
             self._base.execute(
                 "UPDATE fedbandit_records SET kept = false WHERE name = %s AND position = ANY(%s)",
@@ -100,28 +117,24 @@ class PostgresJournal:
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
-        rows = self._base.execute("SELECT position, data FROM fedbandit_snapshots WHERE name = %s", (self.name,))
-        row = rows.fetchone()
-        return None if row is None else Entry(row[0], bytes(row[1]))
+        return self._rows.snapshot()
 
     def records(self, after: int = 0) -> Iterator[Entry]:
         """Yield all written records that are still there after a position."""
-        with self._base.transaction(), self._base.cursor(name="fedbandit_read") as cursor:
-            cursor.execute(
-                "SELECT position, data FROM fedbandit_records WHERE name = %s AND position > %s ORDER BY position",
-                (self.name, after),
-            )
-            for position, data in cursor:
-                yield Entry(position, bytes(data))
+        return self._rows.records(after)
 
     def kept(self) -> Iterator[Entry]:
         """Yield the kept records up to the snapshot."""
-        rows = self._base.execute(
-            "SELECT position, data FROM fedbandit_records WHERE name = %(name)s AND kept AND position <= "
-            "(SELECT position FROM fedbandit_snapshots WHERE name = %(name)s) ORDER BY position",
-            {"name": self.name},
-        )
-        return (Entry(position, bytes(data)) for position, data in rows)
+        return self._rows.kept()
+
+    def verify(self) -> None:
+        """Raise if the database has gone, or the newest records cannot be believed."""
+        with self._usable():
+            last = self._last - len(self._waiting)
+            for _ in self._rows.records(max(0, last - _NEWEST)):
+                pass
+            if self._rows.last() != last:
+                raise damaged(self._place, f"record {last} is missing")
 
     def size(self) -> int:
         """Return the bytes of the tables, which all journals of the database share."""
@@ -144,10 +157,29 @@ class PostgresJournal:
             why = "mend the database, and open the journal again"
             raise InvalidInput(f"the journal {self.name!r} cannot be used ({str(error).strip()}): {why}") from error
 
+    def _look_at_it_first(self) -> None:
+        """Refuse a journal that is damaged while nothing has been written."""
+        for fault in self._rows.lost_end():
+            raise damaged(self._place, fault)
+        for entries in (self._rows.kept(), self._rows.records(0)):
+            for _ in entries:
+                pass
+
     def _insert(self) -> None:
+        if not self._is_writer and list(self._rows.writers().values())[-1:] != [VERSION]:
+            self._base.execute(
+                "INSERT INTO fedbandit_writers VALUES (%s, %s, %s) "
+                "ON CONFLICT (name, first) DO UPDATE SET version = excluded.version",
+                (self.name, self._last - len(self._waiting) + 1, VERSION),
+            )
+        self._is_writer = True
         with (
             self._base.cursor() as cursor,
-            cursor.copy("COPY fedbandit_records (name, position, kept, data) FROM STDIN") as copy,
+            cursor.copy("COPY fedbandit_records (name, position, kept, data, seal) FROM STDIN") as copy,
         ):
             for row in self._waiting:
                 copy.write_row(row)
+        self._base.execute(
+            "INSERT INTO fedbandit_marks VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET position = excluded.position",
+            (self.name, self._last),
+        )

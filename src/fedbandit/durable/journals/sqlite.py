@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.version import VERSION
 from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
+from fedbandit.durable.journals.mark import Mark, mark_path
+from fedbandit.durable.journals.seals import damaged, seal
+from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS records (position INTEGER PRIMARY KEY, kept INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS kept_records ON records (position) WHERE kept;
-CREATE TABLE IF NOT EXISTS snapshots (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER, data BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS synced (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER);
+_TABLES_OF_0_1 = """
+CREATE TABLE records (position INTEGER PRIMARY KEY, kept INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX kept_records ON records (position) WHERE kept;
+CREATE TABLE snapshots (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER, data BLOB NOT NULL);
+CREATE TABLE synced (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER);
+"""
+_ADDED_SINCE = """
+ALTER TABLE records ADD COLUMN seal INTEGER;
+ALTER TABLE snapshots ADD COLUMN seal INTEGER;
+CREATE TABLE about (one INTEGER PRIMARY KEY CHECK (one = 1), number BLOB NOT NULL);
+CREATE TABLE writers (first INTEGER PRIMARY KEY, version TEXT NOT NULL);
 """
 
+_INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _DROPPED_EACH = 4  # outdated records that go with each new one
+_NEWEST = 64  # records that `verify` looks at
 
 
 class SqliteJournal:
@@ -35,25 +48,27 @@ class SqliteJournal:
     [b'record']
     """
 
-    def __init__(self, path: Path | str, *, keep_log: bool = False) -> None:
-        """Open the file, or make it."""
+    def __init__(self, path: Path | str, *, keep_log: bool = False, restored: bool = False) -> None:
+        """Open the file, or make it; one that is damaged is refused before anything in it is changed.
+
+        `restored` says that the file is, or may be, an old backup, so that its end may lie before what its mark says.
+        """
         self.path = Path(path)
         self._keep_log = keep_log
-        self._waiting: list[tuple[int, bool, bytes]] = []
+        self._waiting: list[tuple[int, bool, bytes, int]] = []
         self._is_synced = True
         self._has_outdated = not keep_log  # records from before the snapshot, which are dropped little by little
-        try:
+        if self.path.exists() and self.path.stat().st_size:
+            self._look_at_it_first(restored)
+        self._mark: Mark | None = None  # until something is written
+        self._synced = 0  # what an earlier process only flushed may not be on the disk
+        with sqlite_errors(self.path):
             self._file = connect(self.path)
-            self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
-            self._file.execute("PRAGMA journal_mode=WAL")
-            self._wait_for_disk(False)
-            self._file.executescript(_TABLES)
-            rows = self._file.execute(
-                "SELECT max(p) FROM (SELECT max(position) p FROM records UNION SELECT max(position) p FROM snapshots)"
-            )
-        except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from None
-        self._last: int = rows.fetchone()[0] or 0
+            try:
+                self._take_it()
+            except BaseException:
+                self._file.close()
+                raise
 
     @classmethod
     def in_folder(cls, folder: Path | str, name: str, *, keep_log: bool = False) -> SqliteJournal:
@@ -64,15 +79,16 @@ class SqliteJournal:
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `flush` or `sync`."""
         self._last += 1
-        self._waiting.append((self._last, keep, record))
+        self._waiting.append((self._last, keep, record, seal(self._last, record)))
         return self._last
 
     def flush(self) -> None:
         """Write all records, so that they survive the end of this process."""
         if self._waiting:
-            self._write("INSERT INTO records VALUES (?, ?, ?)", self._waiting)
+            self._write(_INSERT, self._waiting)
             self._waiting.clear()
             self._is_synced = False
+            self._marked().set(self._synced, self._last)
 
     def sync(self) -> None:
         """Write all records and wait for the disk."""
@@ -84,6 +100,8 @@ class SqliteJournal:
                 self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._last,)])
             self._wait_for_disk(False)
             self._is_synced = True
+            self._synced = self._last
+            self._marked().set(self._synced, self._last)
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
@@ -94,40 +112,45 @@ class SqliteJournal:
         """Store a snapshot as of the last record, in one transaction with all that follows from it."""
         self._wait_for_disk(True)
         file = self._file
-        try:
+        with sqlite_errors(self.path):
+            self._marked()
             file.execute("BEGIN IMMEDIATE")
-            file.executemany("INSERT INTO records VALUES (?, ?, ?)", self._waiting)
-            file.execute("INSERT OR REPLACE INTO snapshots VALUES (1, ?, ?)", (self._last, snapshot))
+            file.executemany(_INSERT, self._waiting)
+            row = (self._last, snapshot, seal(self._last, snapshot))
+            file.execute("INSERT OR REPLACE INTO snapshots (one, position, data, seal) VALUES (1, ?, ?, ?)", row)
             file.executemany("UPDATE records SET kept = 0 WHERE position = ?", [(each,) for each in released])
             file.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from error
         self._waiting.clear()
         self._wait_for_disk(False)
         self._is_synced = True
         self._has_outdated = not self._keep_log
+        self._synced = self._last
+        self._marked().set(self._synced, self._last)
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
-        row = self._file.execute("SELECT position, data FROM snapshots").fetchone()
-        return None if row is None else Entry(*row)
+        with sqlite_errors(self.path):
+            return self._rows.snapshot()
 
     def records(self, after: int = 0) -> Iterator[Entry]:
         """Yield all written records that are still there after a position."""
-        rows = self._file.execute(
-            "SELECT position, data FROM records WHERE position > ? AND "
-            "(? OR kept OR position > ifnull((SELECT position FROM snapshots), 0)) ORDER BY position",
-            (after, self._keep_log),
-        )
-        return (Entry(*row) for row in rows)
+        with sqlite_errors(self.path):
+            yield from self._rows.records(after, is_log_kept=self._keep_log)
 
     def kept(self) -> Iterator[Entry]:
         """Yield the kept records up to the snapshot."""
-        rows = self._file.execute(
-            "SELECT position, data FROM records WHERE kept AND "
-            "position <= (SELECT position FROM snapshots) ORDER BY position"
-        )
-        return (Entry(*row) for row in rows)
+        with sqlite_errors(self.path):
+            yield from self._rows.kept()
+
+    def verify(self) -> None:
+        """Raise if the file has gone, or its newest records cannot be believed."""
+        if not self.path.exists():
+            raise damaged(str(self.path), "its file has gone")
+        last = self._last - len(self._waiting)
+        newest = [entry.position for entry in self.records(max(0, last - _NEWEST))]
+        snapshot = self.snapshot()
+        if max([*newest, snapshot.position if snapshot else 0]) != last:
+            raise damaged(str(self.path), f"record {last} is missing")
 
     def size(self) -> int:
         """Return the bytes of the file and of what has yet to be moved into it."""
@@ -138,6 +161,53 @@ class SqliteJournal:
         """Sync, and close the file."""
         self.sync()
         self._file.close()
+        if self._mark is not None:
+            self._mark.close()
+
+    def _take_it(self) -> None:
+        """Lock the file for this process, and make the tables if there are none."""
+        self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
+        self._file.execute("PRAGMA journal_mode=WAL")
+        self._wait_for_disk(False)
+        self._rows = SqliteRows(self._file, self.path)
+        if self._rows.is_empty:
+            self._file.executescript(_TABLES_OF_0_1)
+            self._begin_to_write()
+        self._last = self._rows.last()
+
+    def _look_at_it_first(self, restored: bool) -> None:
+        """Refuse a file that is damaged, or that has lost its end, while nothing has been written."""
+        with reading_only(self.path) as rows:
+            if not rows.is_empty:
+                fault = None if restored else next(rows.lost_end(), None)
+                if fault is not None:
+                    raise damaged(str(self.path), fault)
+                rows.snapshot()
+                for entries in (rows.kept(), rows.records(0, is_log_kept=False)):
+                    for _ in entries:
+                        pass
+
+    def _marked(self) -> Mark:
+        return self._mark or self._begin_to_write()
+
+    def _begin_to_write(self) -> Mark:
+        """Before the first record of this process: see to the tables, and say which version writes from now on."""
+        file = self._file
+        if not self._rows.is_sealed:
+            file.executescript(f"BEGIN IMMEDIATE; {_ADDED_SINCE}")
+            file.execute("INSERT INTO about VALUES (1, ?)", (os.urandom(16),))
+            file.execute("INSERT INTO writers VALUES (?, ?)", (self._rows.last() + 1, VERSION))
+            file.execute("COMMIT")
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # a log that is lost must not take the number with it
+            self._rows = SqliteRows(file, self.path)
+        elif list(self._rows.writers().values())[-1:] != [VERSION]:
+            file.execute("INSERT OR REPLACE INTO writers VALUES (?, ?)", (self._rows.last() + 1, VERSION))
+        place = mark_path(self.path)
+        try:
+            self._mark = Mark(place, self._rows.number() or b"")
+        except OSError as error:
+            raise InvalidInput(f"the mark {place} cannot be written ({error}): see to its folder") from error
+        return self._mark
 
     def _drop_some(self, many: int) -> None:
         """Delete a few records that the snapshot has made needless: all at once would keep everybody waiting."""
@@ -152,15 +222,12 @@ class SqliteJournal:
     def _wait_for_disk(self, wait: bool) -> None:
         self._file.execute(f"PRAGMA synchronous={'FULL' if wait else 'NORMAL'}")
 
-    def _write(self, statement: str, rows: list[tuple[int, bool, bytes]] | list[tuple[int]]) -> None:
+    def _write(self, statement: str, rows: list[tuple[int, bool, bytes, int]] | list[tuple[int]]) -> None:
         try:
+            self._marked()
             self._file.execute("BEGIN IMMEDIATE")
             self._file.executemany(statement, rows)
             self._drop_some(_DROPPED_EACH * len(rows))
             self._file.execute("COMMIT")
         except sqlite3.DatabaseError as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: Exception) -> InvalidInput:
-        why = "another process has it open: end that one" if "locked" in str(error) else "mend the file or the disk"
-        return InvalidInput(f"the journal {self.path} cannot be used ({error}): {why}")
+            raise unusable(self.path, error) from error
