@@ -10,10 +10,18 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.bounds import SLACK, Bounds
-from fedbandit.durable.checked_input import LARGEST, USUAL, checked_limits, checked_offer, checked_reward
+from fedbandit.durable.checked_input import LARGEST, USUAL, InputCheck, checked_limits
 
 LINEAR, DUEL, SHARED = fb.algorithm("async-linucb"), fb.algorithm("fldb-ogd"), fb.algorithm("fedego-lasso")
 ONE = Bounds(context=1.0, reward=1.0)
+
+
+def checked_offer(arms, algorithm, dimension, bounds=LARGEST):
+    return InputCheck(algorithm, dimension, bounds).offer(arms)
+
+
+def checked_reward(reward, algorithm, bounds=LARGEST):
+    return InputCheck(algorithm, 2, bounds).reward(reward)
 
 
 @pytest.mark.parametrize(

@@ -43,46 +43,52 @@ def checked_limits(limits: Mapping[str, float] | None) -> Bounds:
     return Bounds(*(float(given.get(name, getattr(USUAL, name))) for name in names))
 
 
-def checked_offer(arms: Any, algorithm: Algorithm, dimension: int, bounds: Bounds = LARGEST) -> Floats:
-    """Return the arms (K, d) of one turn, or its context (d,) where arms share one, as a block of one turn.
-
-    It is a copy: the caller may use the array again before the reward comes.
+class InputCheck:
+    """Checks what is handed in against the sizes of a federation and against limits.
 
     >>> from fedbandit.algorithms.linear.async_linucb import AsyncLinUCB
-    >>> checked_offer([[1, 0], [0, 1]], AsyncLinUCB(), dimension=2).shape
-    (1, 2, 2)
+    >>> check = InputCheck(AsyncLinUCB(), dimension=2)
+    >>> check.offer([[1, 0], [0, 1]]).shape, check.reward(1)
+    ((1, 2, 2), 1.0)
     """
-    offer = _as_floats(arms)
-    if offer.ndim != 2 - algorithm.shares_context or offer.shape[-1] != dimension or not offer.size:
-        what = f"({dimension},)" if algorithm.shares_context else f"(K, {dimension})"
-        raise InvalidInput(f"arms has shape {offer.shape}, but {what} is needed: reshape it")
-    most = bounds.context * (1 + SLACK / 4)  # less than a coordinator allows for rounding
-    if not np.vdot(offer, offer) <= most * most:  # one pass, as a rule; else arm by arm
-        _check_arms(np.atleast_2d(offer), bounds.context, most)
-    return offer[np.newaxis]
 
+    def __init__(self, algorithm: Algorithm, dimension: int, bounds: Bounds = LARGEST) -> None:
+        """Take what decides about shapes, and the limits."""
+        self.bounds = bounds
+        self._dimension = dimension
+        self._axes = 2 - algorithm.shares_context
+        self._duels = algorithm.duels
+        self._longest = bounds.context * (1 + SLACK / 4)  # less than a coordinator allows for rounding
+        self._largest_square = self._longest**2
 
-def checked_reward(reward: Any, algorithm: Algorithm, bounds: Bounds = LARGEST) -> float:
-    """Return a reward as a number within the limits; of a duel it is 1 if the first arm won, else 0.
+    def offer(self, arms: Any) -> Floats:
+        """Return the arms (K, d) of one turn, or its context (d,) where arms share one, as a block of one turn.
 
-    >>> from fedbandit.algorithms.linear.async_linucb import AsyncLinUCB
-    >>> checked_reward(1, AsyncLinUCB())
-    1.0
-    """
-    try:
-        number = math.nan if isinstance(reward, str | bytes) else float(reward)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InvalidInput(f"reward must be a finite number, not {_briefly(reward)}: give what the decision earned")
-    if algorithm.duels and number not in (0.0, 1.0):
-        raise InvalidInput(f"reward must be 1 if the first arm won and 0 if not, not {number:g}: give one of the two")
-    if abs(number) > bounds.reward:
-        raise InvalidInput(
-            f"reward {number:g} is farther from 0 than the limit of {bounds.reward:g}: scale rewards, or give the site "
-            "the federation's limits"
-        )
-    return number
+        It is a copy: the caller may use the array again before the reward comes.
+        """
+        offer: Floats = arms.copy() if type(arms) is np.ndarray and arms.dtype == np.float64 else _as_floats(arms)
+        if offer.ndim != self._axes or offer.shape[-1] != self._dimension or not offer.size:
+            what = f"({self._dimension},)" if self._axes == 1 else f"(K, {self._dimension})"
+            raise InvalidInput(f"arms has shape {offer.shape}, but {what} is needed: reshape it")
+        if not np.vdot(offer, offer) <= self._largest_square:  # one pass, as a rule; else arm by arm
+            _check_arms(np.atleast_2d(offer), self.bounds.context, self._longest)
+        return offer[np.newaxis]
+
+    def reward(self, reward: Any) -> float:
+        """Return a reward as a number within the limits; of a duel it is 1 if the first arm won, else 0."""
+        number: float = reward if type(reward) is float else _as_float(reward)
+        if not math.isfinite(number):
+            raise InvalidInput(f"reward must be a finite number, not {_briefly(reward)}: give what the decision earned")
+        if self._duels and number not in (0.0, 1.0):
+            raise InvalidInput(
+                f"reward must be 1 if the first arm won and 0 if not, not {number:g}: give one of the two"
+            )
+        if abs(number) > self.bounds.reward:
+            raise InvalidInput(
+                f"reward {number:g} is farther from 0 than the limit of {self.bounds.reward:g}: scale rewards, or give "
+                "the site the federation's limits"
+            )
+        return number
 
 
 def _as_floats(arms: Any) -> Floats:
@@ -99,6 +105,14 @@ def _as_floats(arms: Any) -> Floats:
     except OverflowError:
         raise InvalidInput("arms has a number that is too large for a float: scale the features") from None
     raise InvalidInput("arms must hold numbers in rows of one length: give an array of floats")
+
+
+def _as_float(reward: Any) -> float:
+    """Return a number as a float, what is none as not a number."""
+    try:
+        return math.nan if isinstance(reward, str | bytes) else float(reward)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def _check_arms(offer: Floats, limit: float, most: float) -> None:

@@ -39,7 +39,7 @@ class Decisions:
     def add(self, position: int, features: Floats, choice: Ints) -> str:
         """Remember a decision; return its name."""
         number = self.issued[self.life] = self.issued[self.life] + 1
-        name = _name(self.life, number)
+        name = f"{self.life:x}-{number:x}"
         self.pending[name] = Pending(position, features, choice)
         return name
 
@@ -58,8 +58,4 @@ class Decisions:
             given_in, count = int(life, 16), int(number, 16)
         except ValueError:
             return False
-        return name == _name(given_in, count) and 0 < count <= self.issued.get(given_in, 0)
-
-
-def _name(life: int, number: int) -> str:
-    return f"{life:x}-{number:x}"
+        return name == f"{given_in:x}-{count:x}" and 0 < count <= self.issued.get(given_in, 0)

@@ -129,7 +129,7 @@ class JournalledSite:
     @property
     def version(self) -> int:
         """Return the number of the last download, 0 before the first."""
-        return self.life.version[1]
+        return int(self.life.node.received[0])
 
     def _append(self, event: Event, *, keep: bool = False) -> int:
         if self.journal is None:

@@ -116,7 +116,7 @@ class SiteLife:
 
     def choose(self, features: Floats, draws: Floats) -> Ints:
         """Return the choice."""
-        return self.node.choose(WHO, features, draws)
+        return self.side.choose(self.node.state, WHO, features, draws)
 
     def learn(self, name: str, pending: Pending, reward: float) -> None:
         """Take in the reward of a decision that awaits it, now or when the round is over."""

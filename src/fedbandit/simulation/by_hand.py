@@ -21,7 +21,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
-from fedbandit.durable.checked_input import checked_offer, checked_reward
+from fedbandit.durable.checked_input import InputCheck
 from fedbandit.protocol.charter import algorithm_of
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
@@ -57,6 +57,7 @@ class Client:
         self.algorithm = algorithm_of(algorithm, parameters, clients)
         sides = self.algorithm.for_client(number).build(setting)
         self.dimension = dimension
+        self._check = InputCheck(self.algorithm, dimension)
         self.number = number
         self.node = ClientNode(sides.clients, 1, first=number)
         self._who = np.zeros(1, dtype=np.int64)
@@ -70,7 +71,7 @@ class Client:
 
         `arms` is (K, d), one row an arm; a context (d,) for the algorithms whose arms share one.
         """
-        offer = checked_offer(arms, self.algorithm, self.dimension)
+        offer = self._check.offer(arms)
         draws = self.node.side.draws
         normals = self._streams.normals(self._who + self.number, draws) if draws else self._none
         choice = self.node.choose(self._who, offer, normals)
@@ -84,7 +85,7 @@ class Client:
         """
         if self._offer is None:
             raise InvalidInput(f"learn({reward!r}) without a choice before it: call choose first")
-        feedback = checked_reward(reward, self.algorithm)
+        feedback = self._check.reward(reward)
         seen = Observations(self._offer, self._choice, np.array([feedback]))
         self._offer = None
         return self.node.learn(self._who, seen)

@@ -23,38 +23,37 @@ class Guard:
 
     def __init__(self) -> None:
         """Let in the threads of this process."""
-        self._process = os.getpid()
-        self._lock = threading.Lock()
+        self.process = os.getpid()
+        self.lock = threading.Lock()
         self.is_closed = False
 
     def __enter__(self) -> None:
-        """Wait for the site's turn with this thread, or say why it cannot be used."""
-        if os.getpid() != self._process:
-            raise self._foreign()
-        self._lock.acquire()
+        """Wait for this thread's turn, or say why the site cannot be used."""
+        self.reading().acquire()
         if self.is_closed:
-            self._lock.release()
-            raise InvalidInput("the site is closed: open it again with fb.Site(...)")
+            self.lock.release()
+            raise closed()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Let the next thread in."""
-        self._lock.release()
+        self.lock.release()
 
     def reading(self) -> threading.Lock:
         """Return the lock alone, for what may be done at a closed site too."""
-        if os.getpid() != self._process:  # before the lock: a thread that is not here any more may have it
-            raise self._foreign()
-        return self._lock
+        if os.getpid() != self.process:  # before the lock: a thread that is not here any more may have it
+            raise self.foreign()
+        return self.lock
 
-    @property
-    def is_foreign(self) -> bool:
-        """Tell whether this process is not the one that opened the site."""
-        return os.getpid() != self._process
-
-    def _foreign(self) -> InvalidInput:
+    def foreign(self) -> InvalidInput:
+        """Return what to tell a process that has not opened the site."""
         return InvalidInput(
-            f"the site belongs to process {self._process}, and this is process {os.getpid()}: open a site in each "
+            f"the site belongs to process {self.process}, and this is process {os.getpid()}: open a site in each "
             "process, with a number and a store of its own, or let one process own the site"
         )
+
+
+def closed() -> InvalidInput:
+    """Return what to tell who uses a site that is closed."""
+    return InvalidInput("the site is closed: open it again with fb.Site(...)")

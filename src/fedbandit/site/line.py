@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -74,7 +75,7 @@ class Line:
 
     def close(self) -> None:
         """Let nobody use the site any more, and end the conversation; wait for that unless this is called within it."""
-        if self._guard.is_foreign:
+        if os.getpid() != self._guard.process:
             return
         self._guard.is_closed = True
         with self._guard.reading():  # whoever was let in before is done now

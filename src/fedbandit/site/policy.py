@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.durable.checked_input import checked_offer
+from fedbandit.durable.checked_input import InputCheck
 from fedbandit.durable.site_life import WHO
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.decision import check_ids, named_arm
@@ -43,6 +42,7 @@ class Policy:
         self.charter = charter
         self.number = number
         self.version = version
+        self._check = InputCheck(charter.algorithm, charter.setting.dimension)
         self._side = charter.build_for(number).clients
         self._state = decode_state(state, type(self._side.start(1)))
         self._lots = Lots(seed, 0, self._side.draws)
@@ -50,7 +50,7 @@ class Policy:
     def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Any:
         """Return the arm to play, or the two of a duel: by its id where ids are given, else by its index."""
         charter = self.charter
-        offer: Floats = checked_offer(arms, charter.algorithm, charter.setting.dimension)
+        offer = self._check.offer(arms)
         check_ids(ids, charter.setting.arms if charter.algorithm.shares_context else offer.shape[1])
         return named_arm(self._side.choose(self._state, WHO, offer, self._lots.draw()), ids)
 

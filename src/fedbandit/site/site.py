@@ -14,18 +14,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from os import getpid
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.randomness import stream
-from fedbandit.durable.checked_input import checked_limits, checked_offer, checked_reward
+from fedbandit.durable.checked_input import InputCheck, checked_limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.condition import SiteState
 from fedbandit.site.decision import Decision, check_ids, named_arm
 from fedbandit.site.exploration import Lots
-from fedbandit.site.guard import Guard
+from fedbandit.site.guard import Guard, closed
 from fedbandit.site.line import Line
 from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
@@ -76,7 +77,7 @@ class Site:
         each opening; by default the time, and 30 random bits that tell apart what is opened in one second.
         """
         self.charter = Charter.named(algorithm, Setting(clients, arms, dimension, horizon), **parameters)
-        self._bounds = checked_limits(limits)
+        self._check = InputCheck(self.charter.algorithm, dimension, checked_limits(limits))
         self._guard = Guard()
         self._is_durable = store is not None
         self._is_released = False
@@ -89,11 +90,16 @@ class Site:
 
     def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Decision:
         """Decide between arms (K, d), one row an arm, or by a context (d,) for algorithms whose arms share one."""
-        charter = self.charter
-        offer = checked_offer(arms, charter.algorithm, charter.setting.dimension, self._bounds)
+        offer = self._check.offer(arms)
         if ids is not None:
+            charter = self.charter
             check_ids(ids, charter.setting.arms if charter.algorithm.shares_context else offer.shape[1])
-        with self._guard:
+        guard = self._guard  # as `with guard` does, in half the time
+        if getpid() != guard.process:
+            raise guard.foreign()
+        with guard.lock:
+            if guard.is_closed:
+                raise closed()
             node = self.node
             if self._is_durable:
                 node.flush()  # a store that could not be written is tried again before anything else changes
@@ -113,8 +119,13 @@ class Site:
 
         Of a duel the reward is 1 if the first arm won, else 0. With a store the reward is safe when this returns.
         """
-        number = checked_reward(reward, self.charter.algorithm, self._bounds)
-        with self._guard:
+        number = self._check.reward(reward)
+        guard = self._guard
+        if getpid() != guard.process:
+            raise guard.foreign()
+        with guard.lock:
+            if guard.is_closed:
+                raise closed()
             node = self.node
             if self._is_durable:
                 node.flush()
