@@ -75,11 +75,11 @@ BAD_ARMS = {
     "three axes": (np.ones((1, 4, 2)), "arms has shape (1, 4, 2), but (K, 2) is needed: reshape it"),
     "no arms": (np.ones((0, 2)), "arms has shape (0, 2), but (K, 2) is needed: reshape it"),
     "a number": (3.0, "arms has shape (), but (K, 2) is needed: reshape it"),
-    "not a number": ([[0, 1], [np.nan, 1]], "arms[1] is not finite: mend it"),
-    "infinite": ([[0, -np.inf]], "arms[0] is not finite: mend it"),
+    "not a number": ([[0, 1], [np.nan, 1]], "arms[1] is not finite: give finite features"),
+    "infinite": ([[0, -np.inf]], "arms[0] is not finite: give finite features"),
     "words": ([["a", "b"]], "arms must hold numbers in rows of one length: give an array of floats"),
     "ragged": ([[1, 2], [1]], "arms must hold numbers in rows of one length: give an array of floats"),
-    "nothing": (None, "arms has shape (), but (K, 2) is needed: reshape it"),
+    "nothing": (None, "arms must hold numbers in rows of one length: give an array of floats"),
 }
 
 
@@ -100,7 +100,7 @@ def test_a_bad_reward_is_refused_and_the_choice_can_still_be_learnt_from(reward)
     site.choose(np.eye(2))
     with pytest.raises(InvalidInput) as error:
         site.learn(reward)
-    assert str(error.value) == f"reward must be a finite number, not {reward!r}: mend it"
+    assert str(error.value) == f"reward must be a finite number, not {reward!r}: give what the decision earned"
     site.learn(0.5)
 
 

@@ -40,6 +40,7 @@ class Line:
         self._conversation: Conversation | None = None
         self._thread: threading.Thread | None = None
         self.condition = Condition()
+        self.has_begun = False
         _OPEN.add(self)
 
     def begin(self, to: str | Connect, credentials: str | Path | None, every: float, patience: float) -> Conversation:
@@ -50,6 +51,7 @@ class Line:
             if self._conversation is not None and not self._conversation.has_ended.is_set():
                 raise InvalidInput("the site is connected already: close it before you connect it elsewhere")
             connect = connector(to, self._number, credentials) if isinstance(to, str) else to
+            self.has_begun = True
             self._conversation = Conversation(self._site, connect, self.condition, resend, reconnect)
             return self._conversation
 
@@ -69,9 +71,8 @@ class Line:
 
     def wake(self) -> None:
         """Say that the site has something to send."""
-        conversation = self._conversation
-        if conversation is not None:
-            conversation.wake()
+        if self._conversation is not None:
+            self._conversation.wake()
 
     def close(self) -> None:
         """Let nobody use the site any more, and end the conversation; wait for that unless this is called within it."""

@@ -135,7 +135,7 @@ class Site:
             if self._is_durable:
                 node.flush()
                 node.maintain()
-            has_news = node.has_news
+            has_news = self._line.has_begun and node.has_news
         if has_news:
             self._line.wake()
         return is_new
