@@ -13,6 +13,7 @@ from fedbandit.core.errors import InvalidInput, ProtocolError
 SLACK = 1e-9  # relative: what rounding may add to a sum
 MOST = 1 << 40  # of anything that is counted: sums over a million sites stay far inside 64 bits
 FAR = 1 << 20  # more than a coordinator gives out between two backups
+_EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -50,6 +51,25 @@ def check_not_ahead(name: str, value: int, known: int) -> None:
     """
     if value > known + FAR:
         raise ProtocolError(f"{name} {value} is far beyond {known}, which is as far as this coordinator is")
+
+
+def is_lost_in(trace: float, size: int, ridge: float) -> bool:
+    """Tell whether the rounding of sums of a size x size matrix may reach the ridge."""
+    return trace * size * 4.0 * _EPS > ridge
+
+
+def check_invertible(total: Floats, new: Floats, ridge: float) -> None:
+    """Refuse sums with which total + new + ridge I can no longer be inverted: too large beside the ridge, and singular.
+
+    Rounding of the sums reaches the ridge where trace d eps does; below that all is well, and costs nothing to tell.
+
+    >>> check_invertible(np.zeros((2, 2)), np.full((2, 2), 1e30), ridge=1.0)
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.ProtocolError: sums with it would be so large beside the ridge of 1 that no inverse exists
+    """
+    if is_lost_in(total.trace() + new.trace(), len(total), ridge) and not _is_positive(total + new, ridge):
+        raise ProtocolError(f"sums with it would be so large beside the ridge of {ridge:g} that no inverse exists")
 
 
 @dataclass(frozen=True, slots=True)

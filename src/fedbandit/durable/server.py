@@ -80,10 +80,22 @@ class DurableServer(JournalledServer):
         return judged.verdict
 
     def deadline(self, now: float) -> Ints:
-        """Close the open round, if any, with those who have answered; return who was left out."""
+        """Close the open round, if any, with those who have answered; return who was left out.
+
+        A round that the algorithm cannot close (what has come gives nothing finite) stays open, and nobody is left out.
+        """
         silent = self.node.awaited()
         if silent.size:
-            self._write(ServerRecord(What.DEADLINE, now))
+            self.journal.append(ServerRecord(What.DEADLINE, now).to_bytes())
+            try:
+                downloads = self.node.deadline()
+                self.validation.check_outcome(self.node.state, downloads)
+            except Exception:  # noqa: BLE001  else it would end the coordinator, and every one after it
+                self.journal.rollback()
+                self._recover(self.node.epoch)
+                return silent[:0]
+            self.postbox.post(downloads)
+            self._since_snapshot += 1
         return silent
 
     def commit(self) -> list[tuple[int, bytes]]:

@@ -34,7 +34,7 @@ def encode_state(value: Any) -> bytes:
     """Return the bytes of a state.
 
     >>> from fedbandit.algorithms.linear.sync_linucb import ServerState, SyncServer
-    >>> data = encode_state(SyncServer(dimension=2).start(clients=3))
+    >>> data = encode_state(SyncServer(ridge=0.1, dimension=2).start(clients=3))
     >>> decode_state(data, ServerState).attendance.answered
     array([False, False, False])
     """

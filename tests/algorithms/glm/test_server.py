@@ -228,3 +228,29 @@ def test_an_answer_of_the_wrong_kind_is_refused_and_changes_nothing():
     with pytest.raises(ProtocolError, match=r"step 0 is answered by 'glm\.statistics', not by 'glm\.gradient'"):
         exchange.up(Outgoing(EVERYONE, wrong))
     np.testing.assert_equal(asdict(exchange.state), before)
+
+
+def test_at_a_deadline_old_answers_of_silent_clients_are_in_no_sum():
+    """What they answered in the update before is still in their rows when the next one goes on without them."""
+    exchange = Exchange()
+    exchange.finish(exchange.due())
+    before = exchange.state.gram.copy()
+    for client in EVERYONE:
+        exchange.turn(client)
+    (question,) = exchange.due(version=2, round_=6)
+    (answer,) = exchange.down(question)
+    heard = np.array([0, 2])
+    assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []
+    exchange.finish(exchange.server.deadline(exchange.state))
+    assert exchange.state.version == 2
+    np.testing.assert_array_equal(exchange.state.gram, before + answer.message.rows(heard).gram.sum(axis=0))
+    assert exchange.state.observations == 6 * 2
+    assert exchange.state.taken.tolist() == [6, 5, 6, 5]
+
+
+def test_an_update_of_clients_that_have_observed_nothing_ends():
+    exchange = Exchange(turns=0)
+    sent = exchange.finish(exchange.due(round_=1))
+    assert type(sent[-1].message) is GlobalModel
+    assert exchange.state.observations == 0
+    assert (exchange.cohort.rows.model == 0.0).all()

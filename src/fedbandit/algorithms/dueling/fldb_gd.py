@@ -133,7 +133,7 @@ class GradientServer(DuelingServer):
 
     def __init__(self, rule: ArmRule, solver: Solver) -> None:
         """Take the arm rule, and the way in which theta moves."""
-        self.rule = rule
+        super().__init__(rule)
         self.solver = solver
 
     def start(self, clients: int) -> ServerState:
@@ -161,13 +161,15 @@ class GradientServer(DuelingServer):
     def check(
         self, state: ServerState, sender: int, message: Information | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
-        """Refuse a gradient that is too long for the duels that the sender has told of."""
+        """Refuse a gradient that is too long for the duels that the sender has told of, or information too large."""
         if isinstance(message, Gradient):
             state.questions.check(message, observations, bounds)
+        else:
+            self.check_information(state.information, state.new_information, message.information[0])
 
     def sums(self, state: ServerState) -> Sequence[Floats]:
         """Return W_sync, and where the search stands."""
-        return state.information, state.search.point, state.search.trial
+        return state.information, state.search.bound_inverse, state.search.point, state.search.trial
 
     def awaited(self, state: ServerState) -> Ints:
         """Return whose gradient, or whose information, is still to come."""

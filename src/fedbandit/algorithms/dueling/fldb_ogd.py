@@ -82,7 +82,7 @@ class OnlineServer(DuelingServer):
 
     def __init__(self, rule: ArmRule, period: int, divisor: Callable[[int, int], float], radius: float) -> None:
         """Take the arm rule, the period, what divides a gradient (by rounds and window), and the longest step."""
-        self.rule = rule
+        super().__init__(rule)
         self.period = period
         self.divisor = divisor
         self.radius = radius
@@ -128,6 +128,7 @@ class OnlineServer(DuelingServer):
         if rounds > 1 and rounds % self.period:
             raise ProtocolError(f"nothing is sent after round {rounds}: the period is {self.period}")
         message.check_sums(bounds, 0, 1 if rounds == 1 else self.period)
+        self.check_information(state.information, state.new_information, message.information[0])
 
     def sums(self, state: ServerState) -> Sequence[Floats]:
         """Return what a communication changes."""

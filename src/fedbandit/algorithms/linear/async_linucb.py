@@ -31,6 +31,7 @@ from fedbandit.algorithms.linear.shared.family import (
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_invertible
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
@@ -89,6 +90,20 @@ class AsyncServer(Server):
             for each, sender in enumerate(senders.tolist())
             for outgoing in self._merge(state, sender, message.gram[each], message.moment[each])
         ]
+
+    def check(
+        self, state: ServerState, sender: int, message: Statistics | Hello, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse sums after which V_g, or what was shared with the sender, could not be inverted."""
+        if isinstance(message, Statistics):
+            for total in (state.gram, self._shared_with(state, sender)):
+                check_invertible(total, message.gram[0], self.ridge)
+
+    def _shared_with(self, state: ServerState, client: int) -> Floats:
+        slot, row = state.contacts.slot_of[client], state.contacts.row_of[client]
+        if slot >= 0:
+            return np.asarray(state.copies.common[slot])
+        return np.asarray(state.copies.own[row]) if row >= 0 else np.zeros_like(state.gram)
 
     def sums(self, state: ServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""

@@ -22,6 +22,7 @@ from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.linear.shared.family import CohortState, LinearAlgorithm, LinearClients, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_invertible
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
@@ -70,8 +71,9 @@ class ServerState:
 class SyncServer(Server):
     """Calls all clients when one uploads, and answers all when all have."""
 
-    def __init__(self, dimension: int) -> None:
-        """Take the dimension of the arms."""
+    def __init__(self, ridge: float, dimension: int) -> None:
+        """Take the regularisation and the dimension of the arms."""
+        self.ridge = ridge
         self.dimension = dimension
 
     def start(self, clients: int) -> ServerState:
@@ -90,6 +92,12 @@ class SyncServer(Server):
         if attendance.is_open and not was_open:
             return (Outgoing(attendance.awaited(), Call(state.version)),)
         return ()
+
+    def check(
+        self, state: ServerState, sender: int, message: Statistics, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse sums after which no client could invert V_g."""
+        check_invertible(state.gram, message.gram[0], self.ridge)
 
     def sums(self, state: ServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""
@@ -128,4 +136,6 @@ class SyncLinUCB(
         rule = self.rule(setting.dimension, timed=True)
         thresholds = np.full(setting.clients, self.sync_threshold)
         greets = np.zeros(setting.clients, dtype=np.bool_)
-        return Federation(SyncClients(rule, setting.dimension, thresholds, greets), SyncServer(setting.dimension))
+        return Federation(
+            SyncClients(rule, setting.dimension, thresholds, greets), SyncServer(self.ridge, setting.dimension)
+        )

@@ -23,7 +23,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.bounds import Bounds
+from fedbandit.core.bounds import Bounds, check_invertible, is_lost_in
 from fedbandit.core.interfaces import Cadence, Server, TurnByTurn
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.dueling.choices import choose_pairs
@@ -113,14 +113,6 @@ class DuelingClients(TurnByTurn):
         return np.zeros((clients, size)), inverse, np.zeros(clients, dtype=np.int64)
 
 
-class DuelingServer(Server):
-    """What every server side of the family says of its uploads."""
-
-    def bounds(self, known: Bounds) -> Bounds:
-        """Return the bounds of z = winner - loser: two arms of length L are at most 2 L apart."""
-        return replace(known, context=2.0 * known.context)
-
-
 class Inbox(NamedTuple):
     """The uploads of one step, by sender until they are wanted: their sum owes nothing to the order of arrival.
 
@@ -159,3 +151,23 @@ def emptied(inbox: Inbox) -> Floats:
     inbox.rows[:] = 0.0
     inbox.counts[:] = 0
     return total
+
+
+class DuelingServer(Server):
+    """What every server side of the family says of its uploads."""
+
+    def __init__(self, rule: ArmRule) -> None:
+        """Take the arm rule."""
+        self.rule = rule
+
+    def check_information(self, shared: Floats, waiting: Inbox, new: Floats) -> None:
+        """Refuse information with which W_sync, all that waits included, could not be inverted by anybody."""
+        least = min(self.rule.prior, 4.0 * self.rule.ridge)  # of W, and of W / 4 + ridge I, by which searches begin
+        trace = shared.trace() + np.einsum("nii->", waiting.rows) + new.trace()
+        if is_lost_in(trace, len(new), least):
+            own = self.rule.prior * np.eye(len(new))
+            check_invertible(shared - own + waiting.rows.sum(axis=0), new, least)
+
+    def bounds(self, known: Bounds) -> Bounds:
+        """Return the bounds of z = winner - loser: two arms of length L are at most 2 L apart."""
+        return replace(known, context=2.0 * known.context)

@@ -1,0 +1,65 @@
+"""The server sides of the linear family, message by message."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fedbandit as fb
+from fedbandit.algorithms.linear.shared.family import Hello, Statistics
+from fedbandit.core.bounds import Bounds
+from fedbandit.wire.state import encode_state
+
+CLIENTS, DIMENSION = 3, 2
+
+
+def server_of(name, **parameters):
+    setting = fb.Setting(CLIENTS, arms=2, dimension=DIMENSION, horizon=100)
+    side = fb.algorithm(name, **parameters).build(setting).server
+    return side, side.start(CLIENTS)
+
+
+def statistics(size=1.0, observations=1):
+    gram = np.diag([size, 0.0])[np.newaxis]
+    return Statistics(gram, gram[:, 0], np.array([observations]))
+
+
+def only(client):
+    return np.array([client])
+
+
+def test_a_hello_after_an_upload_changes_nothing():
+    side, state = server_of("async-linucb")
+    side.receive(state, only(1), statistics(5.0))
+    before = encode_state(state)
+    assert side.receive(state, only(1), Hello()) == ()
+    assert encode_state(state) == before
+
+
+def test_a_hello_that_comes_again_after_a_download_changes_nothing():
+    side, state = server_of("async-linucb", download_threshold=1.0)
+    side.receive(state, only(1), Hello())
+    assert side.receive(state, only(0), statistics(5.0))
+    before = encode_state(state)
+    side.receive(state, only(1), Hello())
+    assert encode_state(state) == before
+
+
+def test_an_empty_upload_calls_nobody():
+    side, state = server_of("sync-linucb")
+    assert side.receive(state, only(2), statistics(0.0, observations=0)) == ()
+    assert not state.attendance.is_open
+    assert side.awaited(state).size == 0
+    (call,) = side.receive(state, only(0), statistics())
+    assert call.clients.tolist() == [1, 2], "who sent nothing before is called with the others"
+
+
+def test_what_stays_alone_takes_in_nothing():
+    for name in ("local-linucb", "linear-ucb", "linear-ts"):
+        assert server_of(name)[0].kinds == ()
+    assert server_of("async-linucb")[0].kinds is None
+
+
+def test_the_global_part_of_alternating_clients_adds_up_residuals():
+    """y - x^T theta with theta in the unit ball: its bound is R + L, not R."""
+    side, _ = server_of("async-linucb-am")
+    assert side.bounds(Bounds(context=2.0, reward=3.0)) == Bounds(context=2.0, reward=5.0)

@@ -1,0 +1,111 @@
+"""What depends on what a server has heard before, and what comes of an upload."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contract.honest_runs import HonestRun
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.server import DurableServer
+from fedbandit.wire import decode, encode
+from fedbandit.wire.state import encode_state
+from samples.bad_frames import GOOD, statistics, upload
+from samples.coordinators import coordinator
+
+
+class Recorded(HonestRun):
+    """A run whose frames are kept."""
+
+    def upload(self, frame, now):
+        self.frames = [*getattr(self, "frames", []), frame]
+        super().upload(frame, now)
+
+
+def frames_of(name, rounds=3, **parameters):
+    run = Recorded(name, rounds, seed=1, **parameters).play()
+    return run, run.frames
+
+
+def everything(server):
+    return encode_state(server.node.memory), encode_state(server.accounts)
+
+
+def test_a_gradient_that_overtakes_the_duels_it_speaks_of_is_asked_for_again():
+    run, frames = frames_of("fldb-gd", rounds=1)
+    server = DurableServer(run.charter, MemoryJournal(), epoch=1, now=0.0, limits=run.server.validation.limits)
+    first = [frame for frame in frames if frame.client == 0]
+    information, gradient = first[0], next(each for each in first if decode(each.body).kind == "dueling.gradient")
+    for frame in frames[1:3]:
+        server.receive(frame.to_bytes(), 0.0, frame.client)
+    server.deadline(0.0)  # the others begin without client 0, whose duel has not come
+    question = server.node.state.questions.number
+    message = decode(gradient.body)
+    early = replace(gradient, body=encode(replace(message, number=np.array([question]))))
+    verdict = server.receive(early.to_bytes(), 0.0, 0)
+    assert verdict.outcome is Outcome.NOT_YET
+    assert "uploads before it have not come" in verdict.reason
+    assert server.receive(information.to_bytes(), 0.0, 0).outcome is Outcome.ACCEPTED
+    assert server.receive(early.to_bytes(), 0.0, 0).outcome is Outcome.ACCEPTED
+
+
+def test_a_gradient_of_duels_that_nobody_told_of_is_refused():
+    run, frames = frames_of("fldb-gd", rounds=1)
+    server = DurableServer(run.charter, MemoryJournal(), epoch=1, now=0.0, limits=run.server.validation.limits)
+    for frame in frames[:3]:
+        server.receive(frame.to_bytes(), 0.0, frame.client)
+    gradient = next(each for each in frames if decode(each.body).kind == "dueling.gradient")
+    message = decode(gradient.body)
+    long = replace(message, gradient=np.array([[0.0, 0.0, 0.0, 0.0, 4.1]]))  # one duel of arms of length 2: at most 4
+    verdict = server.receive(replace(gradient, body=encode(long)).to_bytes(), 0.0, gradient.client)
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.reason == "the length of the gradient is 4.1: no honest one is longer than 4"
+
+
+@pytest.mark.parametrize("what", ["sums", "downloads"])
+def test_an_upload_after_which_something_is_not_finite_is_undone(what, monkeypatch):
+    server = coordinator()
+    server.receive(GOOD.to_bytes(), now=0.0, sender=1)
+    server.receive(replace(GOOD, client=2).to_bytes(), now=0.0, sender=2)
+    server.commit()
+    before = everything(server)
+    receive = server.side.receive
+
+    def spoil(state, senders, message):
+        outgoing = receive(state, senders, message)
+        if message.observations[0] != 7:
+            return outgoing
+        target = state if what == "sums" else outgoing[0].message
+        target.moment[0] = np.nan
+        return outgoing
+
+    monkeypatch.setattr(server.side, "receive", spoil)
+    seventh = upload(statistics(observations=7), sequence=2).to_bytes()
+    verdict = server.receive(seventh, now=1.0, sender=1)
+    monkeypatch.undo()
+    assert verdict.outcome is Outcome.REFUSED
+    assert "would not be finite" in verdict.reason
+    assert everything(server) == before
+    assert server.receive(seventh, now=1.0, sender=1).outcome is Outcome.ACCEPTED
+
+
+def test_a_deadline_that_an_algorithm_cannot_meet_changes_nothing_and_ends_nothing(monkeypatch):
+    run, frames = frames_of("sync-linucb", rounds=2)
+    server = DurableServer(run.charter, MemoryJournal(), epoch=1, now=0.0)
+    server.receive(frames[0].to_bytes(), 0.0, frames[0].client)
+    server.commit()
+    before, records = everything(server), server.journal.size()
+    assert server.awaited().size
+
+    def fail(state):
+        state.version += 1
+        raise ArithmeticError("no")
+
+    monkeypatch.setattr(server.side, "deadline", fail)
+    assert server.deadline(1.0).size == 0
+    monkeypatch.undo()
+    assert (everything(server), server.journal.size()) == (before, records)
+    assert server.deadline(2.0).size == 2
