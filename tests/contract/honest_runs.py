@@ -11,14 +11,13 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Duels, Observations, Rewards, Turns
-from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
+from samples.coordinators import coordinator
 
 CLIENTS = 3
 LENGTH, REWARD = 2.0, 3.0
@@ -78,7 +77,7 @@ class HonestRun:
         self.charter = Charter.named(name, Setting(clients, ARMS, DIMENSION, horizon), **parameters)
         self.turns = turns_of(name, rounds, seed, clients)
         self.clients = ClientNode(self.charter.build().clients, clients, epoch=1)
-        self.server = DurableServer(self.charter, MemoryJournal(), epoch=1, now=0.0, limits=limits)
+        self.server = coordinator(limits, self.charter)
         self.streams = ClientStreams(seed)
         self.refused: list[str] = []
         self.kinds: set[str] = set()

@@ -11,21 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedbandit.algorithms.linear.shared.family import Hello
-from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.server import DurableServer
 from fedbandit.wire.frame import HEADER, Frame
 from fedbandit.wire.state import encode_state
-from samples.bad_frames import BAD, BODY, GOOD, LIMITS, SITES, charter, introduction, statistics, upload
-
-
-def coordinator(limits=LIMITS):
-    """A coordinator that all sites have asked."""
-    server = DurableServer(charter(), MemoryJournal(), epoch=1, now=0.0, limits=limits)
-    for site in range(SITES):
-        server.receive(introduction(site).to_bytes(), now=0.0, sender=site)
-    server.commit()
-    return server
+from samples.bad_frames import BAD, BODY, GOOD, statistics, upload
+from samples.coordinators import coordinator
 
 
 def everything(server):

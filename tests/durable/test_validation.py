@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from contract.honest_runs import HonestRun
-from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.server import DurableServer
 from fedbandit.wire import decode, encode
 from fedbandit.wire.state import encode_state
 from samples.bad_frames import GOOD, statistics, upload
@@ -36,7 +34,7 @@ def everything(server):
 
 def test_a_gradient_that_overtakes_the_duels_it_speaks_of_is_asked_for_again():
     run, frames = frames_of("fldb-gd", rounds=1)
-    server = DurableServer(run.charter, MemoryJournal(), epoch=1, now=0.0, limits=run.server.validation.limits)
+    server = coordinator(run.server.validation.limits, run.charter)
     first = [frame for frame in frames if frame.client == 0]
     information, gradient = first[0], next(each for each in first if decode(each.body).kind == "dueling.gradient")
     for frame in frames[1:3]:
@@ -54,7 +52,7 @@ def test_a_gradient_that_overtakes_the_duels_it_speaks_of_is_asked_for_again():
 
 def test_a_gradient_of_duels_that_nobody_told_of_is_refused():
     run, frames = frames_of("fldb-gd", rounds=1)
-    server = DurableServer(run.charter, MemoryJournal(), epoch=1, now=0.0, limits=run.server.validation.limits)
+    server = coordinator(run.server.validation.limits, run.charter)
     for frame in frames[:3]:
         server.receive(frame.to_bytes(), 0.0, frame.client)
     gradient = next(each for each in frames if decode(each.body).kind == "dueling.gradient")
@@ -94,7 +92,7 @@ def test_an_upload_after_which_something_is_not_finite_is_undone(what, monkeypat
 
 def test_a_deadline_that_an_algorithm_cannot_meet_changes_nothing_and_ends_nothing(monkeypatch):
     run, frames = frames_of("sync-linucb", rounds=2)
-    server = DurableServer(run.charter, MemoryJournal(), epoch=1, now=0.0)
+    server = coordinator(None, run.charter)
     server.receive(frames[0].to_bytes(), 0.0, frames[0].client)
     server.commit()
     before, records = everything(server), server.journal.size()

@@ -41,9 +41,9 @@ def upload(message=None, client=1, epoch=7, sequence=1, body=None):
     return Frame(Kind.UPLOAD, client, epoch, sequence, encode(message or statistics()) if body is None else body)
 
 
-def introduction(client=1):
+def introduction(client=1, of=None):
     """The question of a site that knows the charter, without which none of its uploads is taken in."""
-    return with_numbers(Kind.ASK, client, 0, 0, LARGEST_NUMBER, 0, 1, 0, charter().fingerprint)
+    return with_numbers(Kind.ASK, client, 0, 0, LARGEST_NUMBER, 0, 1, 0, (of or charter()).fingerprint)
 
 
 GOOD = upload()

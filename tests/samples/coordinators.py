@@ -2,8 +2,14 @@
 
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.server import DurableServer
-from samples.bad_frames import LIMITS, charter
+from samples.bad_frames import LIMITS, charter, introduction
 
 
-def coordinator(limits=LIMITS):
-    return DurableServer(charter(), MemoryJournal(), epoch=1, now=0.0, limits=limits)
+def coordinator(limits=LIMITS, of=None):
+    """A coordinator that all sites have asked."""
+    of = of or charter()
+    server = DurableServer(of, MemoryJournal(), epoch=1, now=0.0, limits=limits)
+    for site in range(of.setting.clients):
+        server.receive(introduction(site, of).to_bytes(), now=0.0, sender=site)
+    server.commit()
+    return server

@@ -91,8 +91,7 @@ class DurableServer(JournalledServer):
                 downloads = self.node.deadline()
                 self.validation.check_outcome(self.node.state, downloads)
             except Exception:  # noqa: BLE001  else it would end the coordinator, and every one after it
-                self.journal.rollback()
-                self._recover(self.node.epoch)
+                self._undo()
                 return silent[:0]
             self.postbox.post(downloads)
             self._since_snapshot += 1
