@@ -9,6 +9,7 @@ import typer
 
 import fedbandit
 from fedbandit.cli.broker import broker
+from fedbandit.cli.check import check
 from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
 from fedbandit.cli.features import features
@@ -35,6 +36,7 @@ app.add_typer(data, name="data")
 app.command()(features)
 app.command()(up)
 app.command()(serve)
+app.command()(check)
 app.command()(broker)
 app.add_typer(keys, name="keys")
 

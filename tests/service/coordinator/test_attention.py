@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import urllib.error
 import urllib.request
 
 import nats
@@ -90,3 +91,19 @@ def test_a_coordinator_of_others_sites_without_limits_says_so_when_it_starts_and
             assert json.loads(read(coordinator, "health"))["ready"]
         finally:
             coordinator.end()
+
+
+def test_a_journal_that_has_gone_turns_health_red(serve, tmp_path):
+    _, coordinator = serve
+    (tmp_path / "journals" / "clinics.db").rename(tmp_path / "elsewhere.db")
+    sites = open_sites(TABLE, report=True)
+    sites[0].connect(serve[0].url + "/clinics")
+    sites[0].learn(sites[0].choose([[1.0, 0.0], [0.0, 1.0]]), 1.0)
+    until(lambda: told(coordinator)["concerns"], "a concern")
+    for site in sites:
+        site.close()
+    (concern,) = told(coordinator)["concerns"]
+    assert (concern["kind"], concern["grave"]) == ("journal-damaged", True)
+    assert "clinics.db cannot be used: its file has gone" in concern["text"]
+    with pytest.raises(urllib.error.HTTPError, match="503"):
+        read(coordinator, "health")

@@ -136,6 +136,17 @@ class MemoryJournal:
         snapshot = len(self._snapshot.data) if self._snapshot else 0
         return snapshot + sum(len(record) for record in self._records.values())
 
+    @classmethod
+    def holding(cls, snapshot: Entry | None, kept: Iterable[Entry], records: Iterable[Entry]) -> MemoryJournal:
+        """Return a journal with a snapshot, the records kept from before it, and those after it."""
+        journal = cls()
+        before = {entry.position: entry.data for entry in kept}
+        journal._records = before | {entry.position: entry.data for entry in records}
+        journal._kept = set(before)
+        journal._snapshot = snapshot
+        journal._last = journal._synced = max([*journal._records, snapshot.position if snapshot else 0])
+        return journal
+
     def fill_from(self, backup: MemoryJournal) -> None:
         """Become a copy of another journal."""
         self._records, self._kept = dict(backup._records), set(backup._kept)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.version import VERSION
 from fedbandit.durable.journals.journal import Entry, without_password
-from fedbandit.durable.journals.postgres_rows import PostgresRows
+from fedbandit.durable.journals.postgres_rows import PostgresRows, connect, driver
 from fedbandit.durable.journals.seals import damaged, seal
 
 _TABLES = """
@@ -30,31 +28,20 @@ _NEWEST = 64  # records that `verify` looks at
 PATIENCE = 2  # seconds to wait for a journal that is held
 
 
-def _driver() -> Any:
-    try:
-        return import_module("psycopg")  # only this back end needs it
-    except ImportError:
-        raise InvalidInput("a journal in PostgreSQL needs the driver psycopg: install fedbandit[deploy]") from None
-
-
 class PostgresJournal:
     """A journal in a database, held by one process at a time (an advisory lock sees to it)."""
 
     def __init__(self, url: str, name: str, *, keep_log: bool = False) -> None:
         """Connect, and take the journal of a name."""
-        psycopg = _driver()
         self.name = name
         self._keep_log = keep_log
         self._waiting: list[tuple[str, int, bool, bytes, int]] = []
-        try:
-            self._base = psycopg.connect(url, autocommit=True)
-        except psycopg.OperationalError as error:
-            raise InvalidInput(f"no PostgreSQL at {without_password(url)} ({error}): mend the URL") from None
+        self._base = connect(url)
         self._base.execute("SET synchronous_commit = on")
         self._base.execute(f"SET lock_timeout = '{PATIENCE}s'")
         try:  # the session of a process that has just died may still be there for a moment
             self._base.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"fedbandit {name}",))
-        except psycopg.errors.LockNotAvailable:
+        except driver().errors.LockNotAvailable:
             self._base.close()
             raise InvalidInput(
                 f"the journal {name!r} cannot be used: another process has it open: end that one"
@@ -153,7 +140,7 @@ class PostgresJournal:
     def _usable(self) -> Iterator[None]:
         try:
             yield
-        except _driver().Error as error:
+        except driver().Error as error:
             why = "mend the database, and open the journal again"
             raise InvalidInput(f"the journal {self.name!r} cannot be used ({str(error).strip()}): {why}") from error
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
-from fedbandit.durable.journals.journal import Entry
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.journals.journal import Entry, without_password
 from fedbandit.durable.journals.seals import ANYWHERE, SNAPSHOT, Row, Rule, believed, faults
 
 _LAST = """
@@ -93,3 +96,36 @@ class PostgresRows:
 
 def _row(position: int, data: Any, seal: int | None) -> Row:
     return Row(position, bytes(data), seal)
+
+
+def driver() -> Any:
+    """Return the module psycopg, which only this back end needs."""
+    try:
+        return import_module("psycopg")
+    except ImportError:
+        raise InvalidInput("a journal in PostgreSQL needs the driver psycopg: install fedbandit[deploy]") from None
+
+
+def connect(url: str) -> Any:
+    """Return a connection to a database."""
+    psycopg = driver()
+    try:
+        return psycopg.connect(url, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise InvalidInput(f"no PostgreSQL at {without_password(url)} ({error}): mend the URL") from None
+
+
+@contextmanager
+def reading_postgres(url: str) -> Iterator[Any]:
+    """Give a connection to a database as it is at one moment, through which nothing can be changed."""
+    with connect(url) as base, base.transaction():
+        base.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield base
+
+
+def journal_names(base: Any) -> list[str]:
+    """Return the names of the journals in a database."""
+    if not PostgresRows(base, "", "").is_there:
+        return []
+    rows = base.execute("SELECT name FROM fedbandit_records UNION SELECT name FROM fedbandit_snapshots ORDER BY name")
+    return [name for (name,) in rows]

@@ -72,7 +72,7 @@ class SqliteRows:
         )
         return (Row(*row) for row in rows)
 
-    def records(self, after: int, *, is_log_kept: bool) -> Iterator[Entry]:
+    def records(self, after: int, *, is_log_kept: bool = False) -> Iterator[Entry]:
         """Yield the records after a position; none may be missing after the snapshot."""
         snapshot = self.snapshot()
         rule = self._rule(max(after, snapshot.position if snapshot else 0))
@@ -93,6 +93,9 @@ class SqliteRows:
         position = max([row.position for row in snapshots if isinstance(row.position, int)], default=0)
         yield from faults(self.record_rows(0, is_log_kept=False), self._rule(position))
         yield from self.lost_end()
+        for (fault,) in self._file.execute("PRAGMA integrity_check(10)"):
+            if fault != "ok":
+                yield f"its tables are damaged ({' '.join(fault.split())})"
 
     def lost_end(self) -> Iterator[str]:
         """Tell if records are missing that the mark beside the file proves."""

@@ -152,6 +152,10 @@ class FederationHost:
     def _maintain(self) -> None:
         self.server.maintain()
         self.telemetry.journal_bytes = self._journal.size()
+        try:
+            self._journal.verify()
+        except InvalidInput as error:
+            self.concern("journal-damaged", str(error))
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         await self._hub.send(self.subjects, frames)

@@ -1,0 +1,39 @@
+"""`fedbandit check`: whether journals and stores are whole, and what is in them. Nothing is changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fedbandit.core.errors import FedbanditError
+from fedbandit.durable.inspection import Findings, inspect
+from fedbandit.durable.journals.journal import without_password
+from fedbandit.durable.journals.reading import journals_at, reading
+
+
+def check(
+    journal: Annotated[str, typer.Argument(help="A store or journal (.db), a folder of them, or postgresql://...")],
+    federation: Annotated[str | None, typer.Option(help="Only the journal of this federation.")] = None,
+) -> None:
+    """Check every record of journals and stores, and say what is in them; nothing is changed."""
+    is_whole = True
+    for place, name in journals_at(journal, federation):
+        found = _inspected(place, name)
+        shown = f"{without_password(place)} {name}" if "://" in place else place
+        typer.echo(f"{shown}: {'damaged' if found.faults else 'whole'}")
+        for line in found.lines:
+            typer.echo(f"  {line}")
+        for fault in found.faults:
+            typer.echo(f"fedbandit: {shown}: {fault}", err=True)
+        is_whole = is_whole and not found.faults
+    if not is_whole:
+        raise typer.Exit(2)
+
+
+def _inspected(place: str, name: str) -> Findings:
+    try:
+        with reading(place, name) as rows:
+            return inspect(rows)
+    except FedbanditError as error:
+        return Findings(faults=[str(error)])

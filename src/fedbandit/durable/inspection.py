@@ -1,0 +1,95 @@
+"""A journal looked at and not touched: what is wrong with it, and what is in it, found by going through it all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fedbandit.core.errors import FedbanditError, ProtocolError
+from fedbandit.durable.journalled import JournalledServer
+from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.journals.reading import Rows
+from fedbandit.durable.server_record import ServerRecord
+from fedbandit.protocol.charter import Charter
+from fedbandit.wire.state import field_of, writer_of
+
+
+@dataclass
+class Findings:
+    """What was found: some lines for a person, and what is wrong, a sentence each."""
+
+    lines: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def inspect(rows: Rows) -> Findings:
+    """Check every record of a journal, and let a fresh node go through them, in memory."""
+    found = Findings(faults=list(rows.faults()))
+    if found.faults:
+        return found
+    snapshot = rows.snapshot()
+    position = snapshot.position if snapshot else 0
+    records = list(rows.records(position))
+    first = snapshot.data if snapshot else records[0].data if records else b""
+    if not first:
+        found.lines.append("nothing was ever written to it")
+        return found
+    journal = MemoryJournal.holding(snapshot, rows.kept(), records)
+    try:
+        is_site = first.startswith(b"FS") and field_of(first, "number") is not None
+        found.lines += _of_site(first, journal) if is_site else _of_coordinator(first, journal, is_old=bool(snapshot))
+    except (FedbanditError, KeyError, TypeError, ValueError, AttributeError) as error:
+        found.faults.append(f"its records are whole, but cannot be gone through: {error}")
+    if snapshot is None:
+        found.lines.append(f"{_counted(len(records), 'record')}, and no snapshot")
+    else:
+        count = _counted(len(records), "record")
+        found.lines.append(f"a snapshot after record {position}, and {count} after it up to {rows.last()}")
+    found.lines.append(_written_by(rows, first))
+    return found
+
+
+def _written_by(rows: Rows, first: bytes) -> str:
+    """Return which versions wrote what; before checksums, only snapshots and the records of sites might tell."""
+    writers = rows.writers()
+    spans = [f"{version} from record {position} on" for position, version in writers.items()]
+    if min(writers, default=2) > 1:
+        spans.insert(0, writer_of(first) if not writers and first.startswith(b"FS") else "0.1")
+    return f"written by fedbandit {', '.join(spans)}"
+
+
+def _of_coordinator(first: bytes, journal: MemoryJournal, *, is_old: bool) -> list[str]:
+    if is_old:
+        text = str(field_of(first, "charter"))
+    else:
+        text = ServerRecord.from_bytes(first).data.decode(errors="replace").partition(" ")[2]
+    charter = Charter.from_text(text)
+    server = JournalledServer(charter, journal, epoch=1, now=0.0)
+    uploads = sum(window.up_to + len(window.early) for window in server.node.seen.windows.values())
+    observations = server.accounts.observations
+    return [
+        f"a coordinator's journal: {_told(charter)}",
+        f"{_counted(uploads, 'upload')} of {_counted(len(observations), 'site')}, with "
+        f"{_counted(sum(observations.values()), 'observation')}; {_counted(server.node.sent, 'download')}",
+    ]
+
+
+def _of_site(first: bytes, journal: MemoryJournal) -> list[str]:
+    charter, number = Charter.from_text(str(field_of(first, "charter"))), field_of(first, "number")
+    if not isinstance(number, int):
+        raise ProtocolError(f"a site has the number {number!r}")
+    site = JournalledSite(charter, number, fresh=1, journal=journal)
+    return [
+        f"the store of site {number}: {_told(charter)}",
+        f"{_counted(site.issued, 'decision')}, {site.pending} pending; {_counted(site.unsent, 'upload')} unsent, "
+        f"{len(site.refused)} refused; download {site.version}",
+    ]
+
+
+def _told(charter: Charter) -> str:
+    sizes = charter.setting
+    return f"{charter.algorithm.id}, {_counted(sizes.clients, 'site')}, dimension {sizes.dimension}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
