@@ -87,11 +87,11 @@ class DurableClient(JournalledSite):
 
     def _compare(self, epoch: int, top: int, mark: int) -> None:
         """See from an acknowledgement whether the coordinator has numbers that this site has never given."""
-        node = self.life.node
-        first = (node.epoch, int(node.sent[0]) + 1) if self.unchecked is None else self.unchecked
+        last = self.life.last_upload
+        first = (last[0], last[1] + 1) if self.unchecked is None else self.unchecked
         if epoch == first[0] and top >= first[1]:
             if self.unchecked is None:
-                self._unchecked_at = self._restored_at = 0
+                self._unchecked_at = self._restored_at = self._opened_at if last == self._sent_before else 0
             self.unchecked, self.is_closing = first, True
         elif epoch == first[0] and self.unchecked and mark == self.life.decisions.life and not self.is_closing:
             self.unchecked = None
@@ -108,7 +108,8 @@ class DurableClient(JournalledSite):
         heir, was_taken_in, top = frame.numbers
         if heir == self._heir():
             is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
-            self._go_on(begin_anew=bool(was_taken_in) or is_mixed)
+            has_shared = self.journal is not None and (self._unchecked_at or self.life.last_upload == self._sent_before)
+            self._go_on(begin_anew=bool(was_taken_in or is_mixed) and bool(has_shared))
         elif heir > self._heir():
             self._newest_heir = heir
 

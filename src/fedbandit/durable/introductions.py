@@ -40,7 +40,7 @@ class Introductions:
         client, question = frame.client, frame.question
         self.backlogs[client] = question.waiting
         self._compare_charters(client, question.epoch, question.fingerprint, now)
-        before, last = self._lives.get(client, (question.mark, question.mark))
+        before, last = self._lives.get(client, (-1, -1))
         if question.mark != last:
             self._lives[client] = last, question.mark
             if question.mark == before:

@@ -45,6 +45,8 @@ class JournalledSite:
         self._newest_heir = 0  # that the coordinator knows of this site
         self._unchecked_at = 0  # the position of the record from which on that holds
         self._restored_at = 0  # and of the one since which the journal may be an old backup
+        self._opened_at = 0  # the position of the last opening, if the journal still has it
+        self._sent_before = 0, 0  # the epoch and the last number of an upload when the site was opened
         self._since_snapshot = 0
         self.life = self._recovered()
         self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
@@ -86,7 +88,7 @@ class JournalledSite:
         if self.journal is not None:
             self.journal.save(encode_state(self.life.memory()), self.life.released)
         self.life.released.clear()
-        self._since_snapshot = 0
+        self._since_snapshot = self._opened_at = 0
 
     @property
     def draws(self) -> int:
@@ -193,11 +195,12 @@ class JournalledSite:
         """Begin a new life; if it is not the first, numbers from now on are held back."""
         self._require_own(event.charter, event.number)
         if life.node.epoch and self.unchecked is None:
-            self.unchecked = life.node.epoch, int(life.node.sent[0]) + 1
+            self.unchecked = life.node.epoch, life.last_upload[1] + 1
             self._unchecked_at = self._restored_at = position
         if self.unchecked is not None and event.restored:
             self._restored_at, self.is_closing = position, True
         life.open(event.fresh)
+        self._opened_at, self._sent_before = position, life.last_upload
 
     def _require_own(self, charter: str, number: int) -> None:
         self.charter.require(charter, "the store")

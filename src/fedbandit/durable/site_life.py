@@ -114,6 +114,11 @@ class SiteLife:
         """Return the numbers of the last download: the coordinator's epoch, and the sequence."""
         return self.node.server_epoch, int(self.node.received[0])
 
+    @property
+    def last_upload(self) -> tuple[int, int]:
+        """Return the epoch of uploads, and the number of the last."""
+        return self.node.epoch, int(self.node.sent[0])
+
     def choose(self, features: Floats, draws: Floats) -> Ints:
         """Return the choice."""
         return self.side.choose(self.node.state, WHO, features, draws)

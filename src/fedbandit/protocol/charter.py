@@ -96,6 +96,8 @@ class Charter:
         (['other parameters'], [])
         """
         differing = self.fingerprint ^ fingerprint
+        if differing & 0xFFFF:  # each algorithm has parameters of its own
+            differing &= ~(0xFFFF << 16)
         return [words for part, words in enumerate(_DIFFERENCES) if differing >> 16 * part & 0xFFFF]
 
     @classmethod

@@ -1,0 +1,169 @@
+"""Two sites with one number: nothing is acknowledged that was not taken in, and an operator is told."""
+
+import numpy as np
+import pytest
+
+from fedbandit.durable.introductions import HOUR
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.site_epochs import KEPT_DIGESTS
+from fedbandit.site.opening import fresh_number
+from fedbandit.wire.frame import Frame, Kind, Standing
+from samples.pair import charter, exchange, introduce, offer, open_server, open_site, to_server, to_sites, turn
+
+ASYNC = charter()
+
+
+def concerns(server):
+    return [(each.kind, each.site) for each in server.concerns]
+
+
+def clones(count=2, uploads=1):
+    """A site with a store that has uploaded something, as often as somebody has copied the store since."""
+    server, journal = open_server(ASYNC), MemoryJournal()
+    first = open_site(ASYNC, journal=journal)
+    for seed in range(uploads):
+        turn(first, seed)
+    exchange(server, [first])
+    copies = []
+    for _ in range(count):
+        copy = MemoryJournal()
+        copy.fill_from(journal)
+        copies.append(open_site(ASYNC, journal=copy))
+    for site in copies:
+        to_server(server, site.resend())
+        to_sites({0: site}, server.commit())
+    return server, copies
+
+
+def hear(sites, frames):
+    """All that have one number listen to the same subject."""
+    for _, frame in frames:
+        for site in sites:
+            site.receive(frame)
+
+
+@pytest.mark.parametrize("with_snapshot", [False, True])
+def test_other_content_under_a_number_that_was_taken_in_is_refused_and_told(with_snapshot):
+    server, sites = clones()
+    frames = []
+    for seed, site in enumerate(sites):
+        turn(site, seed=10 + seed)
+        frames += [frame for frame in site.commit() if Frame.from_bytes(frame).kind is Kind.UPLOAD]
+    assert len({Frame.from_bytes(frame).sequence for frame in frames}) == 1, "both give the same number"
+    assert to_server(server, frames[:1]) == ["accepted"]
+    server.commit()  # which is lost on its way
+    if with_snapshot:
+        server.save()
+        server = open_server(ASYNC, server.journal)
+    verdict = server.receive(frames[1], 0.0, 0)
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.reason.startswith("two sites use number 0: ")
+    assert concerns(server) == [("two-sites-one-number", 0)]
+    assert to_server(server, frames[:1]) == ["repeated"], "and what was taken in is not"
+    refusals = [each for each in server.commit() if Frame.from_bytes(each[1]).kind is Kind.REFUSAL]
+    hear(sites, refusals)
+    assert [len(site.life.outbox.refused) for site in sites] == [0, 1], "the one whose upload it was keeps it aside"
+
+
+def test_the_site_that_was_refused_goes_on_in_an_epoch_of_its_own_and_loses_no_more():
+    server, sites = clones()
+    taken = []
+    for seed in range(6):
+        turn(sites[seed % 2], seed=20 + seed)
+        taken.append(offer(20 + seed)[0, 0])
+        for site in sites:
+            to_server(server, site.commit())
+        hear(sites, server.commit())
+    for _ in range(2):
+        for site in sites:
+            to_server(server, site.resend())
+        hear(sites, server.commit())
+    aside = [each for site in sites for each in site.life.outbox.refused]
+    assert not any(site.life.outbox.frames for site in sites)
+    assert len({site.life.node.epoch for site in sites}) == 2
+    assert server.node.state.uploads + len(aside) == 1 + len(taken)
+    assert concerns(server) == [("two-sites-one-number", 0)]
+
+
+def test_an_upload_that_comes_again_long_after_is_acknowledged():
+    """Digests of the last uploads are kept, and no more."""
+    server, site = open_server(ASYNC), open_site(ASYNC)
+    for seed in range(KEPT_DIGESTS + 5):
+        turn(site, seed)
+    frames = site.commit()
+    to_server(server, frames)
+    assert set(to_server(server, frames)) == {"repeated"}
+    assert sum(known.nbytes for known in server.accounts.look(0).known.values()) == 2 * 8 * KEPT_DIGESTS
+    assert not list(server.concerns)
+
+
+def test_two_sites_that_ask_by_turns_in_one_name_are_noticed_and_lose_nothing():
+    server = open_server(ASYNC)
+    sites = [open_site(ASYNC), open_site(ASYNC)]
+    for seed, site in enumerate(sites):
+        turn(site, seed)
+        to_server(server, site.resend())
+    hear(sites, server.commit())
+    assert not concerns(server), "a site that is opened anew is nothing strange"
+    assert server.node.state.uploads == 2
+    to_server(server, sites[0].resend())
+    assert concerns(server) == [("two-sites-one-number", 0)]
+    wanted = sum(np.outer(offer(seed)[0, 0], offer(seed)[0, 0]) for seed in range(2))
+    assert (server.node.state.gram == wanted).all()
+
+
+def test_the_concern_is_over_when_only_one_site_has_asked_for_an_hour():
+    server = open_server(ASYNC)
+    sites = [open_site(ASYNC), open_site(ASYNC)]
+    for each in (0, 1, 0):
+        server.receive(sites[each].resend()[0], 10.0, 0)
+    server.receive(sites[0].resend()[0], 10.0 + HOUR, 0)
+    assert concerns(server) == [("two-sites-one-number", 0)]
+    server.receive(sites[0].resend()[0], 11.0 + HOUR, 0)
+    assert not concerns(server)
+
+
+def test_two_sites_that_are_opened_in_one_second_are_told_apart(monkeypatch):
+    """Without a store, or with one number given twice: each has an epoch of its own."""
+    monkeypatch.setattr("time.time", lambda: 1_800_000_000.5)
+    numbers = {fresh_number() for _ in range(100)}
+    assert len(numbers) == 100
+    assert {number >> 30 for number in numbers} == {1_800_000_000}
+    assert max(numbers) < 1 << 62
+    server = open_server(ASYNC)
+    sites = [type(open_site(ASYNC))(ASYNC, 0, fresh=fresh_number()) for _ in range(2)]
+    for seed, site in enumerate(sites):
+        turn(site, seed)
+        frames = site.commit()
+        introduce(server, frames)
+        assert to_server(server, frames) == ["accepted"]
+
+
+def test_a_refusal_of_a_number_is_heard_by_the_site_that_it_is_about():
+    server, (one, other) = clones()
+    turn(one, seed=1)
+    turn(other, seed=2)
+    to_server(server, one.commit() + other.commit())
+    refusal = next(
+        each for each in (Frame.from_bytes(data) for _, data in server.commit()) if each.kind is Kind.REFUSAL
+    )
+    assert refusal.standing is Standing.NUMBER_TAKEN
+    for site in (one, other):
+        site.receive(refusal.to_bytes())
+    assert (len(one.life.outbox.refused), len(other.life.outbox.refused)) == (0, 1)
+
+
+def test_what_a_clone_has_heard_outlives_its_restart():
+    server, sites = clones()
+    for seed, site in enumerate(sites):
+        turn(site, seed=30 + seed)
+        to_server(server, site.commit())
+    hear(sites[1:], [each for each in server.commit() if Frame.from_bytes(each[1]).kind is Kind.REFUSAL])
+    clone = sites[1]
+    turn(clone, seed=40)
+    clone.commit()
+    again = open_site(ASYNC, journal=clone.journal)
+    assert again.life.node.epoch == clone.life.node.epoch
+    assert again.life.outbox.refused == clone.life.outbox.refused
+    assert again.life.outbox.frames == clone.life.outbox.frames
