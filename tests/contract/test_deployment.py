@@ -15,6 +15,7 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.schema import Schema
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from fedbandit.simulation.replay import replay
+from fedbandit.wire.frame import Kind, with_numbers
 from fedbandit.wire.state import encode_state
 
 ROUNDS = 12
@@ -43,6 +44,27 @@ def test_whatever_goes_wrong_the_nodes_come_to_rest_and_the_log_tells_the_whole_
     assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
     assert not run.history.refused
     assert all(not site.node.life.outbox.frames for site in run.sites)
+
+
+class LiedTo(FaultyRun):
+    """A run in which a site says, now and then, that it has a download that was never sent."""
+
+    def _lie(self):
+        node = self.coordinator.node
+        if node is not None:
+            ask = with_numbers(Kind.ASK, 0, node.node.epoch, node.node.sent + 1, 1, 0, 1).to_bytes()
+            self.attempt(self.coordinator, lambda: node.receive(ask, float(self.clock), 0))
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_a_new_epoch_of_downloads_at_any_time_leaves_nobody_waiting(name):
+    charter = Charter.named(name, small_setting(name, ROUNDS))
+    run = LiedTo(charter, small_turns(name, ROUNDS, 4), 4, faults={**NO_LOST_DISKS, "lie": 3.0}).run()
+    assert run.coordinator.node.node.epoch > 1
+    assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
+    assert not run.history.refused
+    assert all(not site.node.life.outbox.frames for site in run.sites)
+    assert not run.coordinator.node.awaited().size or any(site.node.life.in_exchange for site in run.sites)
 
 
 @pytest.mark.parametrize("name", algorithm_names())

@@ -1,0 +1,202 @@
+"""A coordinator that went back in time is heard again by all its sites, and an operator is told."""
+
+import numpy as np
+import pytest
+
+from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.renewal import FARTHEST_AHEAD, NO_EARLIER, RENEWAL_SECONDS, RENEWALS
+from fedbandit.durable.server import DurableServer
+from fedbandit.wire.frame import Frame, Kind, with_numbers
+from fedbandit.wire.state import encode_state
+from samples.pair import charter, exchange, kinds, open_server, open_site, to_server, to_sites, turn
+
+ASYNC = charter(sites=3)
+
+
+def concerns(server):
+    return [(each.kind, each.site) for each in server.concerns]
+
+
+def copy_of(journal):
+    copy = MemoryJournal()
+    copy.fill_from(journal)
+    return copy
+
+
+def asking(server, sites, rounds=3):
+    """Let all sites ask, as they do every half minute, until all is quiet."""
+    for _ in range(rounds):
+        for site in sites:
+            to_server(server, site.resend())
+        to_sites(sites, server.commit())
+        exchange(server, sites)
+
+
+def restored(of=ASYNC, turns=6, snapshot=False):
+    """A federation whose coordinator's journal was restored from a backup, and what the sites had before."""
+    server = open_server(of)
+    sites = [open_site(of, number) for number in range(of.setting.clients)]
+    asking(server, sites, 1)
+    for seed in range(2):
+        for site in sites:
+            turn(site, seed)
+        exchange(server, sites)
+    if snapshot:
+        server.save()
+    backup = copy_of(server.journal)
+    for seed in range(2, 2 + turns):
+        for site in sites:
+            turn(site, seed)
+        exchange(server, sites)
+    return open_server(of, backup), sites, server
+
+
+@pytest.mark.parametrize("snapshot", [False, True])
+def test_after_a_backup_of_the_journal_is_restored_every_site_ends_with_the_newest_model(snapshot):
+    server, sites, lost = restored(snapshot=snapshot)
+    known = [site.life.version for site in sites]
+    assert max(known) > (server.node.epoch, server.node.sent)
+    asking(server, sites)
+    turn(sites[0], seed=50)
+    exchange(server, sites)
+    assert server.node.epoch > lost.node.epoch
+    for number, site in enumerate(sites):
+        latest = server.postbox.latest[number][-1]
+        assert site.life.version == (latest.epoch, int(latest.sequence)) > known[number]
+    again = open_server(ASYNC, server.journal)
+    assert encode_state([again.node.memory, again.postbox.memory()]) == encode_state(
+        [server.node.memory, server.postbox.memory()]
+    ), "the new epoch is in the journal"
+
+
+def test_an_operator_is_told_what_was_lost():
+    server, sites, _ = restored()
+    asking(server, sites)
+    assert concerns(server) == [("coordinator-went-back", None)] + [("uploads-missing", site) for site in range(3)]
+    texts = [each.text for each in server.concerns]
+    assert texts[0].startswith("the coordinator went back in time: site 0 has download ")
+    assert "site 1 has acknowledgements up to 8, this journal has 2: it is not whole; what was in 6 uploads" in texts[2]
+
+
+def test_one_new_epoch_does_for_all_sites():
+    server, sites, lost = restored()
+    asking(server, sites)
+    assert server.node.epoch == lost.node.epoch + 1
+
+
+def test_a_journal_that_is_begun_anew_with_an_earlier_clock_is_heard():
+    _, sites, lost = restored()
+    server = DurableServer(ASYNC, MemoryJournal(), epoch=0, now=0.0)
+    asking(server, sites)
+    for site in sites:
+        turn(site, seed=60)
+    exchange(server, sites)
+    assert server.node.epoch > lost.node.epoch
+    assert {site.life.version for site in sites} == {(server.node.epoch, server.node.sent)}
+
+
+@pytest.mark.parametrize("now", [0.0, 1.9e9])
+def test_what_no_coordinator_can_have_sent_is_refused(now):
+    server = open_server(ASYNC)
+    farthest = int(max(now, NO_EARLIER) + FARTHEST_AHEAD)
+    for epoch, outcome in ((farthest + 1, Outcome.REFUSED), (2**63, Outcome.REFUSED), (farthest, Outcome.ACCEPTED)):
+        ask = with_numbers(Kind.ASK, 0, epoch, 1, 7, 0, 7)
+        assert server.receive(ask.to_bytes(), now, 0).outcome is outcome
+    assert server.node.epoch == farthest + 1
+
+
+def test_a_site_that_lies_again_and_again_is_heard_now_and_then():
+    server = open_server(ASYNC)
+    begun = []
+
+    def lie(now):
+        before = server.node.epoch
+        ask = with_numbers(Kind.ASK, 0, server.node.epoch, server.node.sent + 1, 7, 0, 7)
+        assert server.receive(ask.to_bytes(), now, 0).outcome is Outcome.ACCEPTED
+        begun.append(server.node.epoch - before)
+
+    for _ in range(10):
+        lie(now=0.0)
+    assert begun == [1] * RENEWALS + [0] * (10 - RENEWALS)
+    assert ("site-ahead-too-often", 0) in concerns(server)
+    lie(now=RENEWAL_SECONDS)
+    lie(now=RENEWAL_SECONDS)
+    assert begun[-2:] == [1, 0]
+    other = with_numbers(Kind.ASK, 1, server.node.epoch, server.node.sent + 1, 8, 0, 8)
+    server.receive(other.to_bytes(), RENEWAL_SECONDS, 1)
+    assert server.node.epoch == RENEWALS + 3, "what one site has used up, another has"
+
+
+ROUNDS = [charter("fldb-ogd"), charter("fedglb-ucb", sync_threshold=0.01), charter("fedego-lasso")]
+
+
+@pytest.mark.parametrize("of", ROUNDS, ids=lambda of: of.algorithm.id)
+@pytest.mark.parametrize("lost", ["all", "the end"])
+def test_rounds_go_on(of, lost):
+    """Wherever in a round the journal was lost, also before the first download, the next rounds come to an end."""
+    server = open_server(of)
+    sites = [open_site(of, number) for number in range(2)]
+    asking(server, sites, 1)
+    backup = copy_of(server.journal)
+    for seed in range(3):
+        turn_of_any(sites[0], seed)
+        exchange(server, sites)
+        if seed == 1 and lost == "the end":
+            backup = copy_of(server.journal)
+        if seed < 2:
+            turn_of_any(sites[1], seed)
+            exchange(server, sites)
+    again = open_server(of, backup)
+    asking(again, sites)
+    for seed in range(3, 9):
+        for site in sites:
+            if not site.life.in_exchange:
+                turn_of_any(site, seed)
+        exchange(again, sites)
+        asking(again, sites, 2)
+        if seed > 5 and not any(site.life.in_exchange for site in sites):
+            break
+    assert not any(site.life.in_exchange or site.life.waiting for site in sites)
+    assert not any(site.life.outbox.frames for site in sites)
+    for number, site in enumerate(sites):
+        latest = again.postbox.latest[number][-1]
+        assert site.life.version == (latest.epoch, int(latest.sequence))
+
+
+def turn_of_any(site, seed):
+    shares = site.charter.algorithm.shares_context
+    features = np.random.default_rng(seed).integers(-16, 17, (1, 3) if shares else (1, 2, 3)) / 32
+    draws = np.random.default_rng(seed).standard_normal((1, site.draws))
+    name, _ = site.choose(features, draws)
+    site.learn(name, float(seed % 2))
+
+
+def test_a_site_waits_no_longer_for_what_an_earlier_coordinator_was_to_send():
+    of = ROUNDS[0]
+    server, site = open_server(of), open_site(of, journal=MemoryJournal())
+    turn_of_any(site, 0)
+    turn_of_any(site, 1)
+    exchange(server, [site])
+    assert site.life.in_exchange
+    assert len(site.life.waiting) == 1
+    anew = open_server(of)
+    to_server(anew, site.resend())
+    answers = anew.commit()
+    assert "RENEWED" in kinds(answers)
+    to_sites({0: site}, answers)
+    assert not site.life.waiting
+    assert "UPLOAD" in kinds(site.commit()), "its next part of a round"
+    again = open_site(of, journal=site.journal)
+    assert again.life.version == site.life.version == (1, 0)
+    assert encode_state(again.life.node.state) == encode_state(site.life.node.state)
+    to_sites({0: site}, answers)
+    assert site.life.in_exchange, "a repeated word changes nothing"
+
+
+def test_a_site_of_the_first_version_is_not_sent_what_it_does_not_know():
+    of = ROUNDS[0]
+    server = open_server(of)
+    ask = with_numbers(Kind.ASK, 0, 0, 0, 7, 3, 7, is_old=True)
+    server.receive(ask.to_bytes(), 0.0, 0)
+    assert [Frame.from_bytes(data).kind for _, data in server.commit()] == [Kind.ACKNOWLEDGEMENT]
