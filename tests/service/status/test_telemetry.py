@@ -65,6 +65,19 @@ def test_uploads_and_downloads_are_counted_by_site(told):
     assert site(told, 0, 8.0)["bytes_up"] == 0
 
 
+def test_traffic_over_time_holds_messages_numbers_and_bytes_of_both_directions(told):
+    told.received(upload(1), ACCEPTED, 5.0, sender=1, scalars=10)
+    told.received(upload(1), REPEATED, 6.0, sender=1)
+    told.received(ask(1), ACCEPTED, 7.0, sender=1)
+    told.sent(download(1, 4), 8.0)
+    told.sent(Frame(Kind.ACKNOWLEDGEMENT, 1, 1, 1, bytes(16)).to_bytes(), 9.0)
+    sums = {
+        "bytes_up": 2 * len(upload(1)) + len(ask(1)), "uploads": 1, "scalars": 10 + weigh(MODEL, 1).scalars,
+        "bytes_down": len(download(1)) + 21 + 16, "downloads": 1,
+    }  # fmt: skip
+    assert told.snapshot(10.0)["traffic"] == [{"at": 5, "sums": sums}]
+
+
 def test_a_site_is_behind_until_it_says_that_it_has_the_download(told):
     told.received(ask(0, 0), ACCEPTED, 0.0)
     for number in (1, 2, 3):
@@ -148,6 +161,8 @@ def test_refusals_are_counted_by_reason_without_the_numbers_in_it(told):
     assert told.refusals.counts == {"upload # has # scalars": 5}
     last = {"count": 5, "at": 1.0, "site": 0, "reason": f"upload 4 has {4 / 7:g} scalars"}
     assert told.snapshot(2.0)["refusals"] == [last]
+    told.received(b"", Verdict(Outcome.REFUSED, "frame cut short"), 3.0)
+    assert [each["site"] for each in told.snapshot(4.0)["refusals"]] == [0, -1]
 
 
 def test_a_stranger_is_counted_but_is_no_contact_of_the_site_that_it_names(told):
