@@ -44,7 +44,7 @@ def test_a_refused_upload_puts_its_site_in_trouble_and_leaves_health_green(serve
 
     async def send():
         connection = await nats.connect(broker.url)
-        bad = Frame(Kind.UPLOAD, 1, 7, 1, b"no message").to_bytes()
+        bad = Frame(Kind.UPLOAD, 1, 7, 1, b"no message", is_old=True).to_bytes()  # one that need not ask first
         await connection.jetstream().publish(Subjects("clinics").up(1), bad)
         await connection.close()
 

@@ -20,7 +20,7 @@ from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.reasons import LONGEST
 
 REFUSED, PUT_OFF, BACKLOG, OUTWEIGHS = "uploads-refused", "uploads-put-off", "backlog", "one-site-outweighs"
-REFUSED_SECONDS = 3600.0
+HOUR = 3600.0
 PUT_OFF_SECONDS = 60.0  # a site is often told to ask first, or to send another upload first, and then all is well
 LARGE_BACKLOG = 1000
 GROWING_BACKLOG = 20
@@ -55,7 +55,6 @@ class Watch:
     concerns: Concerns = field(default_factory=Concerns)
     observations: dict[int, int] = field(default_factory=dict)  # by site, as last looked at
     _total: int = 0  # of them
-    _refused: dict[tuple[int, str], float] = field(default_factory=dict)  # when the last was
     _put_off: dict[int, float] = field(default_factory=dict)  # since when, with none accepted after it
     _backlogs: dict[int, _Backlog] = field(default_factory=dict)
     _known: dict[tuple[int | None, str], Concern] = field(default_factory=dict)
@@ -64,14 +63,12 @@ class Watch:
         """Take in what became of an upload."""
         reason = verdict.reason[:LONGEST]
         if verdict.outcome is Outcome.ACCEPTED and self._put_off.pop(site, None) is not None:
-            self._over(site, PUT_OFF)
+            self.concerns.clear(PUT_OFF, site)
         elif verdict.outcome is Outcome.REFUSED:
-            self._refused[site, REFUSED] = now
             text = f"an upload of site {site} was refused, and what it told is lost; see what this site sends: {reason}"
-            self.concerns.note(REFUSED, text, now, site)
+            self.concerns.note(REFUSED, text, now, site, lasts=HOUR)
         elif verdict.outcome is Outcome.NOT_YET and now > self._put_off.setdefault(site, now) + PUT_OFF_SECONDS:
-            self._refused[site, PUT_OFF] = now
-            self.concerns.note(PUT_OFF, f"uploads of site {site} must wait: {reason}", now, site)
+            self.concerns.note(PUT_OFF, f"uploads of site {site} must wait: {reason}", now, site, lasts=HOUR)
 
     def waiting(self, site: int, uploads: int, now: float) -> None:
         """Take in how many uploads of a site are not acknowledged, as it tells with a question."""
@@ -91,9 +88,7 @@ class Watch:
 
     def look(self, observations: Mapping[int, int], now: float) -> None:
         """Look at how many observations each site has made, and at what is over by now."""
-        for (site, kind), last in list(self._refused.items()):
-            if now > last + REFUSED_SECONDS:
-                self._over(site, kind)
+        self.concerns.tidy(now)
         self.observations = {site: max(0, count) for site, count in observations.items()}
         self._total = sum(self.observations.values())
         heaviest = self._heaviest()
@@ -125,10 +120,6 @@ class Watch:
         over = [Change(each, is_over=True) for key, each in self._known.items() if key not in now_open]
         self._known = now_open
         return over + raised
-
-    def _over(self, site: int, kind: str) -> None:
-        self._refused.pop((site, kind), None)
-        self.concerns.clear(kind, site)
 
     def _heaviest(self) -> int | None:
         """Return the site that outweighs all others, if one does."""
