@@ -122,10 +122,13 @@ class FederationHost:
             self._news.set()
 
     async def _group(self) -> list[Arrival]:
-        """Wait for arrivals, or for the deadline of a round."""
+        """Wait for arrivals, for the deadline of a round, or until the journal is to be looked at again."""
         if not self._arrived:
+            left = self._timer.left(time.monotonic())
             try:
-                await asyncio.wait_for(self._news.wait(), self._timer.left(time.monotonic()))
+                await asyncio.wait_for(
+                    self._news.wait(), MEASURE_SECONDS if left is None else min(left, MEASURE_SECONDS)
+                )
             except TimeoutError:
                 return []
         self._news.clear()
@@ -147,15 +150,17 @@ class FederationHost:
         await self._hub.settle([*group, *self._arrived.take_unread()])
         if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
             self._measured = elapsed
-            await asyncio.to_thread(self._maintain)
+            self.concern("journal-damaged", await asyncio.to_thread(self._maintain))
 
-    def _maintain(self) -> None:
+    def _maintain(self) -> str:
+        """Take a snapshot if one is due; return what is wrong with the journal, if anything is."""
         self.server.maintain()
         self.telemetry.journal_bytes = self._journal.size()
         try:
             self._journal.verify()
         except InvalidInput as error:
-            self.concern("journal-damaged", str(error))
+            return str(error)
+        return ""
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         await self._hub.send(self.subjects, frames)
