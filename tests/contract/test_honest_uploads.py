@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from contract.honest_runs import LENGTH, NEURAL, OTHERS, REWARD, HonestRun
 from contract.small_worlds import NEEDS_JAX, algorithm_names
 from fedbandit.core.bounds import Bounds
+from fedbandit.durable.server import DurableServer
 from fedbandit.durable.validation import Limits
+from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 
 BOUNDS = [
     pytest.param(Bounds(LENGTH, REWARD), id="exact"),
@@ -15,6 +19,7 @@ BOUNDS = [
     pytest.param(Bounds(context=LENGTH), id="no reward"),
     pytest.param(Bounds(reward=REWARD), id="no length"),
 ]
+NO_LOST_DISKS = {name: weight for name, weight in FAULTS.items() if name not in ("restore", "lose_disk")}
 RARE = {"linear.hello", "glm.behind"}  # signals that a run without lost messages may not need
 
 
@@ -61,3 +66,15 @@ def test_no_honest_upload_of_a_thousand_observations_is_refused(name):
     run = HonestRun(name, rounds=1100, seed=3, **LARGE[name]).play()
     assert not run.refused
     assert run.kinds
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", algorithm_names())
+def test_no_honest_upload_is_refused_however_frames_are_lost_repeated_and_overtaken(name, seed):
+    run = HonestRun(name, rounds=12, seed=seed)
+    exact = partial(DurableServer, limits=run.server.validation.limits)
+    faulty = FaultyRun(run.charter, run.turns, seed, server_node=exact, faults=NO_LOST_DISKS).run()
+    assert not faulty.history.refused
+    assert all(not site.node.life.outbox.frames for site in faulty.sites)
