@@ -9,8 +9,6 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fedbandit.kernels.shared.compiled import is_cold
-
 out = Console()
 err = Console(stderr=True)
 
@@ -28,9 +26,7 @@ class Bar:
         self._progress: Progress | None = None
 
     def __enter__(self) -> Self:
-        """Begin to wait; the first time on a machine, say what takes so long."""
-        if err.is_terminal and is_cold():
-            err.print("[dim]Compiling the kernels, once for this installation: about half a minute.[/]")
+        """Begin to wait."""
         return self
 
     def __exit__(

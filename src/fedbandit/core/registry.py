@@ -46,7 +46,10 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         """Return the thing of that name, or raise with the nearest name."""
-        self._scan()
+        if name not in self._things:
+            self._look_in_its_file(name)
+        if name not in self._things:
+            self._scan()
         if name not in self._things:
             raise unknown(self._noun, name, self._things)
         return self._things[name]
@@ -61,6 +64,12 @@ class Registry(Generic[T]):
         if name.startswith("_") or find_spec(f"{self._package}.{name}") is None:
             raise AttributeError(f"{self._package} has no module {name!r}")
         return import_module(f"{self._package}.{name}")
+
+    def _look_in_its_file(self, name: str) -> None:
+        """Import the file that is called like the thing, if there is one: who wants one need not wait for all."""
+        for file in _files_of(self._package):
+            if file.rpartition(".")[2] == name.replace("-", "_"):
+                import_module(file)
 
     def _scan(self) -> None:
         if not self._scanned:

@@ -23,7 +23,7 @@ A client's data are kept as X^T X and X^T y only: the start needs no more, so me
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,10 +35,10 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
-from fedbandit.kernels.linear import alternation_turns
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.alternation_rows import AlternatingRule, Beside, Estimates, Split, empty_estimates
-from fedbandit.kernels.linear.generalised_inverse import GeneralisedInverses, empty_inverses
+from fedbandit.kernels.linear.generalised_inverse import STALE, GeneralisedInverses, empty_inverses, has_full_rank
+from fedbandit.kernels.linear.turns import ALTERNATING, TurnKernels
 from fedbandit.kernels.shared.rows import doubled
 
 
@@ -52,20 +52,16 @@ class AlternatingState(CohortState):
     global_inverse: GeneralisedInverses
     local_inverse: GeneralisedInverses
 
-    def beside(self) -> Beside:
-        """Return what stands beside the global part, as the kernels need it."""
-        return Beside(self.whole, self.local, self.estimates, self.global_inverse, self.local_inverse)
-
 
 class AlternatingClients(LinearClients):
     """Clients that learn a global and a local part; the global one uploads when its trigger passes a threshold."""
 
-    turns: ClassVar[Any] = alternation_turns
+    ways: ClassVar[dict[int, TurnKernels]] = ALTERNATING
 
     def __init__(self, rule: AlternatingRule, dimension: int, thresholds: Floats, greets: Bools) -> None:
         """Take the rule, the length of x, and for each client its upload threshold and whether it says hello."""
         super().__init__(rule.global_part, rule.split.global_end, thresholds, greets)
-        self.parts = rule
+        self.rule = rule
         self.lengths = dimension, rule.split.global_end, dimension - rule.split.local_start
         self.draws = 0 if rule.whole.exploration == kernel.UCB else sum(self.lengths[1:])
 
@@ -83,16 +79,28 @@ class AlternatingClients(LinearClients):
             local_inverse=empty_inverses(capacity, local),
         )
 
-    def _cohort(self, state: CohortState) -> tuple[Any, ...]:
-        assert isinstance(state, AlternatingState)
-        return state.row_of, state.used, state.slot_of, state.rows, state.shared, state.beside(), self.parts
+    def scored(self, state: AlternatingState) -> Beside:
+        """Return what scores use: both parts, or all of x before the start."""
+        parts = state.whole, state.local, state.estimates, state.global_inverse, state.local_inverse
+        return Beside(state.rows, *parts)
 
-    def _make_room(self, state: CohortState, wanted: int) -> None:
-        assert isinstance(state, AlternatingState)
-        super()._make_room(state, wanted)
-        while len(state.estimates.started) < len(state.rows.fresh):
-            for name, rows in state.beside()._asdict().items():
-                setattr(state, name, doubled(rows))
+    def begin(self, state: AlternatingState, row: int) -> None:
+        """Prepare the row of a client that acts for the first time, in all parts."""
+        for rows in (state.rows, state.whole, state.local):
+            kernel.begin(rows, row, self.ridge)
+
+    def take_in(self, state: AlternatingState, row: int, slot: int) -> None:
+        """Apply a download to the global part; note whether it has full rank, from which a client may start."""
+        super().take_in(state, row, slot)
+        state.global_inverse.state[row] = STALE
+        if not state.estimates.started[row]:
+            state.estimates.informed[row] = has_full_rank(state.rows.gram[row])
+
+    def grow(self, state: AlternatingState) -> None:
+        """Make room for as many rows again, in all parts."""
+        super().grow(state)
+        for name in ("whole", "local", "estimates", "global_inverse", "local_inverse"):
+            setattr(state, name, doubled(getattr(state, name)))
 
 
 class SharedPartServer(AsyncServer):

@@ -7,7 +7,6 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.linear.confidence import optimistic_arm
 from fedbandit.kernels.linear.ridge import invert
-from fedbandit.kernels.linear.ridge_rows import scratch_for
 from fedbandit.kernels.shared.compiled import compiled
 
 
@@ -20,7 +19,7 @@ def choose_pairs(estimate: Floats, inverse: Floats, optimism: Floats, who: Ints,
     """
     count, size = arms.shape[1], arms.shape[2]
     pairs = np.empty((who.size, 2), dtype=np.int64)
-    scratch = scratch_for(count, size)[0]
+    scratch = np.empty((2, max(count, size)))
     differences = np.empty((count, size))
     for each in range(who.size):
         client = who[each]

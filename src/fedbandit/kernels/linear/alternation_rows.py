@@ -11,21 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.arrays import Bools, Floats
 from fedbandit.kernels.linear import ridge_rows
 from fedbandit.kernels.linear.alternation import alternate, alternate_over_data
 from fedbandit.kernels.linear.confidence import first_best
 from fedbandit.kernels.linear.generalised_inverse import (
-    STALE,
     GeneralisedInverses,
     add_observation,
     compute,
     has_full_rank,
 )
 from fedbandit.kernels.linear.ridge import dot, invert, multiply
-from fedbandit.kernels.linear.ridge_rows import DONE, FIRST, UPLOAD, RidgeRows, Rule
-from fedbandit.kernels.linear.snapshots import Snapshots
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.linear.ridge_rows import RidgeRows, Rule, add_scores
+from fedbandit.kernels.shared.compiled import compiled, specialised
+
+observe_part = specialised(ridge_rows.observe, "observe_part")  # compiled once for the three parts that observe
 
 
 class Split(NamedTuple):
@@ -56,8 +56,9 @@ class Estimates(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """What each client that has acted has beside its global statistics."""
+    """What scores use: each client's global part, and what it has beside it."""
 
+    common: RidgeRows  # the global part, which travels
     whole: RidgeRows  # all of x, before the start
     local: RidgeRows
     estimates: Estimates
@@ -76,36 +77,17 @@ def empty_estimates(capacity: int, global_size: int, local_size: int) -> Estimat
 
 
 @compiled
-def settle(
-    client: int, row_of: Ints, used: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, beside: Beside,
-    rule: AlternatingRule, scratch: Floats,
-) -> int:  # fmt: skip
-    """Return the client's row, ready to act: begun if this is its first turn, its download taken in."""
-    is_new, has_news = row_of[client] < 0, slot_of[client] >= 0
-    row = ridge_rows.settle(client, row_of, used, slot_of, rows, shared, rule.global_part, scratch)
-    if is_new:
-        ridge_rows.begin(beside.whole, row, rule.whole.ridge)
-        ridge_rows.begin(beside.local, row, rule.whole.ridge)
-    if has_news:
-        beside.global_inverse.state[row] = STALE
-        if not beside.estimates.started[row]:
-            beside.estimates.informed[row] = has_full_rank(rows.gram[row])
-    return row
-
-
-@compiled
-def choose(
-    rows: RidgeRows, beside: Beside, row: int, arms: Floats, normals: Floats, rule: AlternatingRule, scratch: Floats
-) -> int:
+def choose(beside: Beside, row: int, arms: Floats, normals: Floats, rule: AlternatingRule, scratch: Floats) -> int:
     """Return the arm that the client of a row prefers: by all of x (equation 5), or by both parts (equation 8)."""
-    if not beside.estimates.started[row]:
-        return ridge_rows.choose(beside.whole, row, arms, normals[: arms.shape[1]], rule.whole, scratch)
-    split = rule.split
     scores, product = scratch[0, 1, : arms.shape[0]], scratch[0, 0]
     scores[:] = 0.0
+    if not beside.estimates.started[row]:
+        add_scores(beside.whole, row, arms, 0, normals[: arms.shape[1]], rule.whole.width, scores, product)
+        return first_best(scores)
+    split = rule.split
     shared, own = normals[: split.global_end], normals[split.global_end :]
-    ridge_rows.add_scores(rows, row, arms, 0, shared, rule.global_part, scores, product)
-    ridge_rows.add_scores(beside.local, row, arms, split.local_start, own, rule.local_part, scores, product)
+    add_scores(beside.common, row, arms, 0, shared, rule.global_part.width, scores, product)
+    add_scores(beside.local, row, arms, split.local_start, own, rule.local_part.width, scores, product)
     return first_best(scores)
 
 
@@ -113,8 +95,23 @@ def choose(
 def observe(
     rows: RidgeRows, beside: Beside, row: int, arm: Floats, reward: float, rule: AlternatingRule, scratch: Floats
 ) -> None:
-    """Take in one observation: alternate on it, and add its partial rewards to both parts (equation 7)."""
-    split, ridge = rule.split, rule.whole.ridge
+    """Take in one observation; before the start, start if the data have full rank now."""
+    if beside.estimates.started[row]:
+        alternate_once(rows, beside, row, arm, reward, rule, scratch)
+    else:
+        own = beside.whole
+        observe_part(own, beside.estimates, row, arm, reward, rule.whole, scratch)
+        rows.turns[row] += 1
+        if beside.estimates.informed[row] or (own.turns[row] >= arm.size and has_full_rank(own.gram[row])):
+            start(rows, beside, row, rule, scratch)
+
+
+@compiled
+def alternate_once(
+    rows: RidgeRows, beside: Beside, row: int, arm: Floats, reward: float, rule: AlternatingRule, scratch: Floats
+) -> None:
+    """Alternate on one observation, and add its partial rewards to both parts (equation 7)."""
+    split = rule.split
     global_arm, local_arm = arm[: split.global_end], arm[split.local_start :]
     add_observation(beside.global_inverse, row, rows.gram[row], global_arm, scratch)
     add_observation(beside.local_inverse, row, beside.local.gram[row], local_arm, scratch)
@@ -123,13 +120,15 @@ def observe(
     multiply(beside.global_inverse.inverse[row], global_arm, global_line[1])
     multiply(beside.local_inverse.inverse[row], beside.local.moment[row], local_line[0])
     multiply(beside.local_inverse.inverse[row], local_arm, local_line[1])
-    global_estimate, local_estimate = beside.estimates.global_estimate[row], beside.estimates.local_estimate[row]
+    estimates = beside.estimates
+    global_estimate, local_estimate = estimates.global_estimate[row], estimates.local_estimate[row]
     alternate(
         global_estimate, local_estimate, global_line[0], global_line[1], local_line[0], local_line[1], global_arm,
         local_arm, reward, rule.alternations,
     )  # fmt: skip
-    ridge_rows.observe(rows, row, global_arm, reward - dot(local_arm, local_estimate), ridge, scratch)
-    ridge_rows.observe(beside.local, row, local_arm, reward - dot(global_arm, global_estimate), ridge, scratch)
+    shared_reward, own_reward = reward - dot(local_arm, local_estimate), reward - dot(global_arm, global_estimate)
+    observe_part(rows, estimates, row, global_arm, shared_reward, rule.global_part, scratch)
+    observe_part(beside.local, estimates, row, local_arm, own_reward, rule.local_part, scratch)
 
 
 @compiled
@@ -178,22 +177,3 @@ def renew(rows: RidgeRows, row: int, ridge: float, scratch: Floats) -> None:
     rows.log_det[row] = invert(rows.gram[row], ridge, rows.inverse[row], scratch[0], scratch[1])
     rows.updates[row] = 0
     multiply(rows.inverse[row], rows.moment[row], rows.estimate[row])
-
-
-@compiled
-def take_turn(
-    rows: RidgeRows, beside: Beside, row: int, arm: Floats, reward: float, rule: AlternatingRule, threshold: float,
-    scratch: Floats,
-) -> int:  # fmt: skip
-    """Add a turn's observation; return UPLOAD if the client is due, FIRST at its first turn, else DONE."""
-    if beside.estimates.started[row]:
-        observe(rows, beside, row, arm, reward, rule, scratch)
-    else:
-        own = beside.whole
-        ridge_rows.observe(own, row, arm, reward, rule.whole.ridge, scratch)
-        rows.turns[row] += 1
-        if beside.estimates.informed[row] or (own.turns[row] >= arm.size and has_full_rank(own.gram[row])):
-            start(rows, beside, row, rule, scratch)
-    if ridge_rows.is_due(rows, row, rule.global_part, threshold):
-        return UPLOAD
-    return FIRST if rows.turns[row] == 1 else DONE

@@ -55,21 +55,26 @@ def no_contacts(clients: int) -> Contacts:
     )
 
 
-@compiled
 def set_level(contacts: Contacts, client: int, level: float) -> None:
     """Note a client's level, and the lowest of its block."""
     contacts.level[client] = level
-    block = client // BLOCK
-    contacts.lowest[block] = contacts.level[block * BLOCK : (block + 1) * BLOCK].min()
+    contacts.lowest[client // BLOCK] = lowest_of(contacts.level, client // BLOCK)
 
 
 @compiled
+def lowest_of(level: Floats, block: int) -> float:
+    """Return the least level in a block of clients."""
+    least = math.inf
+    for client in range(block * BLOCK, min((block + 1) * BLOCK, level.size)):
+        least = min(least, level[client])
+    return least
+
+
 def meet(contacts: Contacts, client: int, ridge: float, dimension: int, log_gamma: float) -> None:
     """Note a client's first turn: it has nothing yet, so all of V_g is owed to it."""
     set_level(contacts, client, log_gamma + dimension * math.log(ridge))
 
 
-@compiled
 def note_upload(
     contacts: Contacts, copies: Copies, client: int, row: int, gram: Floats, ridge: float, log_gamma: float,
     scratch: Floats,
@@ -88,57 +93,60 @@ def note_upload(
 
 
 @compiled
-def owed(contacts: Contacts, log_det: float, uploads: int) -> Ints:
-    """Return, in order, the clients whose level is passed and whose download buffer is not empty."""
-    found = np.empty(0, dtype=np.int64)
-    for fill in range(2):  # count, then fill
-        count = 0
-        for block in range(contacts.lowest.size):
-            if contacts.lowest[block] < log_det:
-                for client in range(block * BLOCK, min((block + 1) * BLOCK, contacts.level.size)):
-                    news = uploads - contacts.uploads_before[client] > contacts.uploads_since[client]
-                    if contacts.level[client] < log_det and news:
-                        if fill:
-                            found[count] = client
-                        count += 1
-        if fill == 0:
-            found = np.empty(count, dtype=np.int64)
-    return found
+def owed(
+    level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, log_det: float, uploads: int, found: Ints
+) -> int:
+    """Find, in order, the clients whose level is passed and whose download buffer is not empty; return how many.
 
-
-@compiled
-def note_download(
-    contacts: Contacts, copies: Copies, clients: Ints, gram: Floats, log_det: float, uploads: int,
-    log_gammas: Floats,
-) -> None:  # fmt: skip
-    """Note that clients were sent the server's statistics. A slot must be free."""
-    slot = free_slot(copies.users)
-    copies.common[slot] = gram
-    point(contacts.slot_of, copies.users, clients, slot)
-    for each in range(clients.size):
-        client = clients[each]
-        contacts.level[client] = log_gammas[client] + log_det
-        contacts.uploads_before[client] = uploads
-        contacts.uploads_since[client] = 0
-    for each in range(clients.size):  # clients are in order: each block is renewed once
-        block = clients[each] // BLOCK
-        if each == 0 or clients[each - 1] // BLOCK != block:
-            contacts.lowest[block] = contacts.level[block * BLOCK : (block + 1) * BLOCK].min()
-
-
-@compiled
-def merge(gram: Floats, moment: Floats, new_gram: Floats, new_moment: Floats, observations: Ints) -> int:
-    """Add uploads to the server's statistics, one after the other; return how many had any content."""
+    Their numbers are written to `found`, which has room for all clients.
+    """
     count = 0
-    for each in range(observations.size):
-        if observations[each]:
-            gram += new_gram[each]
-            moment += new_moment[each]
-            count += 1
+    for block in range(lowest.size):
+        if lowest[block] < log_det:
+            for client in range(block * BLOCK, min((block + 1) * BLOCK, level.size)):
+                has_news = uploads - uploads_before[client] > uploads_since[client]
+                if level[client] < log_det and has_news:
+                    found[count] = client
+                    count += 1
     return count
 
 
 @compiled
+def raise_levels(
+    level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, clients: Ints, log_det: float,
+    uploads: int, log_gammas: Floats,
+) -> None:  # fmt: skip
+    """Note that clients, in order, were sent the server's statistics."""
+    for each in range(clients.size):
+        client = clients[each]
+        level[client] = log_gammas[client] + log_det
+        uploads_before[client] = uploads
+        uploads_since[client] = 0
+    renewed = -1
+    for each in range(clients.size):
+        block = clients[each] // BLOCK
+        if block != renewed:
+            renewed = block
+            lowest[block] = lowest_of(level, block)
+
+
+def note_download(
+    contacts: Contacts, copies: Copies, clients: Ints, gram: Floats, log_det: float, uploads: int, log_gammas: Floats
+) -> None:
+    """Note that clients were sent the server's statistics. A slot must be free."""
+    slot = free_slot(copies.users)
+    copies.common[slot] = gram
+    point(contacts.slot_of, copies.users, clients, slot)
+    raise_levels(*contacts[:4], clients, log_det, uploads, log_gammas)
+
+
+def merge(gram: Floats, moment: Floats, new_gram: Floats, new_moment: Floats, observations: Ints) -> None:
+    """Add uploads that have any content to the server's statistics, one after the other."""
+    for each in np.flatnonzero(observations):
+        gram += new_gram[each]
+        moment += new_moment[each]
+
+
 def merge_and_check(
     gram: Floats, moment: Floats, contacts: Contacts, copies: Copies, sender: int, row: int, new_gram: Floats,
     new_moment: Floats, uploads: int, ridge: float, log_gammas: Floats, scratch: Floats,
@@ -148,7 +156,8 @@ def merge_and_check(
     moment += new_moment
     note_upload(contacts, copies, sender, row, new_gram, ridge, log_gammas[sender], scratch)
     log_det = factorise(gram, ridge, scratch)
-    clients = owed(contacts, log_det, uploads)
+    found = np.empty(len(contacts.level), dtype=np.int64)
+    clients = found[: owed(*contacts[:4], log_det, uploads, found)].copy()
     if clients.size:
         note_download(contacts, copies, clients, gram, log_det, uploads, log_gammas)
     return clients

@@ -3,6 +3,9 @@
 A client gets its row when it first acts, so memory is proportional to the clients that have acted. A download is
 noted as the slot of a shared snapshot and taken in when the client next acts, so a broadcast to a million
 clients costs a million integers.
+
+What happens every turn is compiled. What happens when a client begins, takes in a download or uploads copies whole
+arrays, which NumPy does as well.
 """
 
 from __future__ import annotations
@@ -23,11 +26,11 @@ from fedbandit.kernels.linear.confidence import (
 )
 from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, invert, multiply
 from fedbandit.kernels.linear.snapshots import Snapshots
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.at_once import AtOnce
+from fedbandit.kernels.shared.compiled import inlined
 
 UCB, THOMPSON, PERTURBED = 0, 1, 2
 REFRESH = 1024  # after so many rank-one updates the inverse is computed afresh
-DONE, FULL, FIRST, UPLOAD = 0, 1, 2, 3  # why `play` came back
 
 
 class RidgeRows(NamedTuple):
@@ -44,6 +47,16 @@ class RidgeRows(NamedTuple):
     fresh: Ints  # observations not yet uploaded
     updates: Ints  # rank-one updates since the inverse was last computed afresh
     turns: Ints  # turns so far
+
+
+class Model(NamedTuple):
+    """The regressions that scores use, one row a client: those of `RidgeRows`, or others beside them."""
+
+    gram: Floats
+    moment: Floats
+    inverse: Floats
+    estimate: Floats
+    log_det: Floats
 
 
 class Rule(NamedTuple):
@@ -78,71 +91,134 @@ def empty_rows(capacity: int, dimension: int) -> RidgeRows:
     )
 
 
-@compiled
-def begin(rows: RidgeRows, row: int, ridge: float) -> None:
+def empty_model(capacity: int, dimension: int) -> Model:
+    """Return regressions without content.
+
+    >>> empty_model(2, 3).estimate.shape
+    (2, 3)
+    """
+    rows = empty_rows(capacity, dimension)
+    return model_of(rows)
+
+
+def model_of(rows: RidgeRows) -> Model:
+    """Return all that clients know as what scores use."""
+    return Model(rows.gram, rows.moment, rows.inverse, rows.estimate, rows.log_det)
+
+
+def begin(rows: RidgeRows | Model, row: int, ridge: float) -> None:
     """Prepare the row of a client that acts for the first time."""
     size = rows.gram.shape[1]
-    for i in range(size):
-        rows.inverse[row, i, i] = 1.0 / ridge
+    np.fill_diagonal(rows.inverse[row], 1.0 / ridge)
     rows.log_det[row] = size * math.log(ridge)
 
 
-@compiled
-def take_in(rows: RidgeRows, row: int, shared: Snapshots, slot: int, ridge: float, scratch: Floats) -> None:
+invert_at_once = AtOnce(invert, lambda *call: 2 * call[0].size * len(call[0]))
+multiply_at_once = AtOnce(multiply, lambda *call: call[0].size)
+
+
+def prepare(shared: Snapshots, slot: int, ridge: float) -> None:
+    """Compute a snapshot's inverse and log-determinant, once for all who take it in."""
+    if not shared.ready[slot]:
+        shared.log_det[slot] = _invert(shared.gram[slot], ridge, shared.inverse[slot])
+        shared.ready[slot] = True
+
+
+def take_in(rows: RidgeRows, row: int, shared: Snapshots, slot: int, ridge: float) -> None:
     """Apply a download: V_i := V_g + dV_i, b_i := b_g + db_i.
 
-    A client with nothing of its own to add takes the snapshot's inverse, which is computed once for all of them.
+    A client with nothing of its own to add takes the snapshot's inverse.
     """
-    if not shared.ready[slot]:
-        shared.log_det[slot] = invert(shared.gram[slot], ridge, shared.inverse[slot], scratch[0], scratch[1])
-        shared.ready[slot] = True
-    rows.gram[row] = shared.gram[slot]
-    rows.moment[row] = shared.moment[slot]
+    prepare(shared, slot, ridge)
     if rows.fresh[row] == 0:
-        rows.inverse[row] = shared.inverse[slot]
-        rows.log_det[row] = shared.log_det[slot]
+        copy_snapshot(model_of(rows), row, shared, slot)
         rows.growth[row] = 0.0
     else:
-        rows.gram[row] += rows.new_gram[row]
-        rows.moment[row] += rows.new_moment[row]
-        rows.log_det[row] = invert(rows.gram[row], ridge, rows.inverse[row], scratch[0], scratch[1])
+        np.add(shared.gram[slot], rows.new_gram[row], out=rows.gram[row])
+        np.add(shared.moment[slot], rows.new_moment[row], out=rows.moment[row])
+        rows.log_det[row] = _invert(rows.gram[row], ridge, rows.inverse[row])
         rows.growth[row] = rows.log_det[row] - shared.log_det[slot]
+        multiply_at_once(rows.inverse[row], rows.moment[row], rows.estimate[row])
     rows.updates[row] = 0
-    multiply(rows.inverse[row], rows.moment[row], rows.estimate[row])
 
 
-@compiled
+def copy_snapshot(model: Model, row: int, shared: Snapshots, slot: int) -> None:
+    """Make a client's row the regression on a prepared snapshot, and nothing else."""
+    model.gram[row] = shared.gram[slot]
+    model.moment[row] = shared.moment[slot]
+    model.inverse[row] = shared.inverse[slot]
+    model.log_det[row] = shared.log_det[slot]
+    multiply_at_once(model.inverse[row], model.moment[row], model.estimate[row])
+
+
+def _invert(gram: Floats, ridge: float, inverse: Floats) -> float:
+    scratch = scratch_for(0, len(gram))
+    return invert_at_once(gram, ridge, inverse, scratch[0], scratch[1])
+
+
+@inlined
 def add_scores(
-    rows: RidgeRows, row: int, arms: Floats, first: int, normals: Floats, rule: Rule, scores: Floats, product: Floats
-) -> None:
-    """Add to each arm's score what the client of a row expects of its coordinates from `first` on."""
-    spread = width(rows.log_det[row], rule.width)
-    inverse, estimate = rows.inverse[row], rows.estimate[row]
-    if rule.exploration == THOMPSON:
-        estimate, spread = thompson_sample(estimate, inverse, spread, normals), 0.0
-    elif rule.exploration == PERTURBED:
-        estimate, spread = perturbed_sample(rows.moment[row], rows.gram[row], inverse, spread, normals), 0.0
-    add_optimistic_scores(arms, first, estimate, inverse, spread, scores, product)
+    model: Model | RidgeRows, row: int, arms: Floats, first: int, normals: Floats, shape: Width,  # noqa: ARG001
+    scores: Floats, product: Floats,
+) -> None:  # fmt: skip
+    """Add to each arm's score what the client of a row hopes for from its coordinates from `first` on (optimism)."""
+    spread = width(model.log_det[row], shape)
+    add_optimistic_scores(arms, first, model.estimate[row], model.inverse[row], spread, scores, product)
 
 
-@compiled
-def choose(rows: RidgeRows, row: int, arms: Floats, normals: Floats, rule: Rule, scratch: Floats) -> int:
+@inlined
+def add_thompson_scores(
+    model: Model | RidgeRows, row: int, arms: Floats, first: int, normals: Floats, shape: Width, scores: Floats,
+    product: Floats,
+) -> None:  # fmt: skip
+    """Add to each arm's score what a draw of the estimate expects."""
+    inverse = model.inverse[row]
+    sample = thompson_sample(model.estimate[row], inverse, width(model.log_det[row], shape), normals)
+    add_optimistic_scores(arms, first, sample, inverse, 0.0, scores, product)
+
+
+@inlined
+def add_perturbed_scores(
+    model: Model | RidgeRows, row: int, arms: Floats, first: int, normals: Floats, shape: Width, scores: Floats,
+    product: Floats,
+) -> None:  # fmt: skip
+    """Add to each arm's score what an estimate from perturbed rewards expects."""
+    inverse = model.inverse[row]
+    spread = width(model.log_det[row], shape)
+    sample = perturbed_sample(model.moment[row], model.gram[row], inverse, spread, normals)
+    add_optimistic_scores(arms, first, sample, inverse, 0.0, scores, product)
+
+
+ADD_SCORES = {UCB: add_scores, THOMPSON: add_thompson_scores, PERTURBED: add_perturbed_scores}
+
+
+@inlined
+def choose(model: Model, row: int, arms: Floats, normals: Floats, rule: Rule, scratch: Floats) -> int:
     """Return the arm that the client of a row prefers."""
     scores = scratch[0, 1, : arms.shape[0]]
     scores[:] = 0.0
-    add_scores(rows, row, arms, 0, normals, rule, scores, scratch[0, 0])
+    add_scores(model, row, arms, 0, normals, rule.width, scores, scratch[0, 0])
     return first_best(scores)
 
 
-@compiled
-def observe(rows: RidgeRows, row: int, arm: Floats, reward: float, ridge: float, scratch: Floats) -> None:
-    """Add one observation to what the client knows and to what it has yet to upload."""
+@inlined
+def observe(
+    rows: RidgeRows,
+    scored: object,  # noqa: ARG001
+    row: int,
+    arm: Floats,
+    reward: float,
+    rule: Rule,
+    scratch: Floats,
+) -> None:
+    """Add one observation to what the client knows and to what it has yet to upload, whatever scores use."""
+    inverse, moment, new_moment = rows.inverse[row], rows.moment[row], rows.new_moment[row]
     add_outer(rows.gram[row], arm)
     add_outer(rows.new_gram[row], arm)
     for i in range(arm.size):
-        rows.moment[row, i] += reward * arm[i]
-        rows.new_moment[row, i] += reward * arm[i]
-    stretch = add_observation_to_inverse(rows.inverse[row], arm, scratch[0, 0, : arm.size])
+        moment[i] += reward * arm[i]
+        new_moment[i] += reward * arm[i]
+    stretch = add_observation_to_inverse(inverse, arm, scratch[0, 0, : arm.size])
     rows.growth[row] += stretch
     rows.log_det[row] += stretch
     rows.fresh[row] += 1
@@ -151,69 +227,21 @@ def observe(rows: RidgeRows, row: int, arm: Floats, reward: float, ridge: float,
     if rows.updates[row] == REFRESH:
         rows.updates[row] = 0
         before = rows.log_det[row]
-        rows.log_det[row] = invert(rows.gram[row], ridge, rows.inverse[row], scratch[0], scratch[1])
+        rows.log_det[row] = invert(rows.gram[row], rule.ridge, inverse, scratch[0], scratch[1])
         rows.growth[row] += rows.log_det[row] - before
-    multiply(rows.inverse[row], rows.moment[row], rows.estimate[row])
+    multiply(inverse, moment, rows.estimate[row])
 
 
-@compiled
-def is_due(rows: RidgeRows, row: int, rule: Rule, threshold: float) -> bool:
-    """Tell whether the client's own news are worth an upload."""
-    weight = float(rows.fresh[row]) if rule.timed else 1.0
-    return bool(weight * rows.growth[row] > threshold)
-
-
-@compiled
-def settle(
-    client: int, row_of: Ints, used: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, rule: Rule,
-    scratch: Floats,
-) -> int:  # fmt: skip
-    """Return the client's row, ready to act: begun if this is its first turn, its download taken in."""
-    row = int(row_of[client])
-    if row < 0:
-        row = int(used[0])
-        used[0] += 1
-        row_of[client] = row
-        begin(rows, row, rule.ridge)
-    slot = slot_of[client]
-    if slot >= 0:
-        take_in(rows, row, shared, slot, rule.ridge, scratch)
-        slot_of[client] = -1
-        shared.users[slot] -= 1
-    return row
-
-
-@compiled
 def scratch_for(arms: int, dimension: int) -> Floats:
     """Return working space for one call: two square matrices, each row long enough for the scores."""
     size = max(arms, dimension, 2)
     return np.empty((2, size, size))
 
 
-@compiled
-def take_turn(
-    rows: RidgeRows, row: int, arm: Floats, reward: float, rule: Rule, threshold: float, scratch: Floats
-) -> int:
-    """Add a turn's observation; return UPLOAD if the client is due, FIRST at its first turn, else DONE."""
-    observe(rows, row, arm, reward, rule.ridge, scratch)
-    if is_due(rows, row, rule, threshold):
-        return UPLOAD
-    return FIRST if rows.turns[row] == 1 else DONE
-
-
-@compiled
-def flush_each(rows: RidgeRows, row_of: Ints, who: Ints) -> tuple[Floats, Floats, Ints]:
-    """Empty the upload buffers of clients that have acted; return dV, db and the number of observations."""
-    size = rows.moment.shape[1]
-    gram, moment = np.empty((who.size, size, size)), np.empty((who.size, size))
-    observations = np.empty(who.size, dtype=np.int64)
-    for each in range(who.size):
-        row = row_of[who[each]]
-        gram[each] = rows.new_gram[row]
-        moment[each] = rows.new_moment[row]
-        observations[each] = rows.fresh[row]
-        rows.new_gram[row] = 0.0
-        rows.new_moment[row] = 0.0
-        rows.growth[row] = 0.0
-        rows.fresh[row] = 0
-    return gram, moment, observations
+def flush(rows: RidgeRows, row: Ints) -> tuple[Floats, Floats, Ints]:
+    """Empty the upload buffers of some rows; return dV, db and the number of observations."""
+    place = slice(row[0], row[0] + 1) if row.size == 1 else row  # one row, the usual case, is taken out far quicker so
+    news = rows.new_gram[place].copy(), rows.new_moment[place].copy(), rows.fresh[place].copy()
+    for each in (rows.new_gram, rows.new_moment, rows.growth, rows.fresh):
+        each[place] = 0
+    return news

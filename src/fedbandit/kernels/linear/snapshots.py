@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.kernels.shared.at_once import AtOnce
 from fedbandit.kernels.shared.compiled import compiled
 
 
@@ -56,3 +57,7 @@ def point(slot_of: Ints, users: Ints, clients: Ints, slot: int) -> None:
             users[old] -= 1
         slot_of[client] = slot
     users[slot] += clients.size
+
+
+free_slot_at_once = AtOnce(free_slot, lambda users: users.size)
+point_at_once = AtOnce(point, lambda *call: call[2].size)

@@ -3,36 +3,82 @@
 No `fastmath`: a sum is taken in the order in which it is written, so that the one-turn path, the batched path
 and every machine give the same bits. Loops are written so that the inner one is not a reduction; then the
 compiler may still use the processor's vector instructions.
+
+Compiling is slow where functions hand large tuples of arrays to each other, where an array is assigned to a slice
+(`a[:] = b` brings in the text of an error message) and where `numpy.linalg` is called: half a second each and more,
+against a tenth for a plain loop. So kernels that a first decision or a first run needs are plain loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from types import FunctionType
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
+
+from fedbandit.kernels.shared.compile_time import Watch
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
-_CACHES: set[str] = set()
 _KERNELS = [each.stat() for each in Path(__file__).parents[1].rglob("*.py")]
+_WATCH = Watch()
+event.register("numba:compile", _WATCH)  # type: ignore[no-untyped-call]
 
 
-def is_cold() -> bool:
-    """Tell whether no kernel has been compiled and kept yet: then the first run has all of them to compile."""
-    return not any(index for folder in _CACHES for index in Path(folder).glob("*.nbi"))
+def seconds_compiling() -> float:
+    """Return how long this thread has spent on compiling so far: time that is no work's own.
+
+    >>> seconds_compiling() >= 0.0
+    True
+    """
+    return _WATCH.seconds
 
 
-def compiled(function: Callable[P, R]) -> Callable[P, R]:
+def compiled(function: Callable[P, R], inline: Literal["never", "always"] = "never") -> Callable[P, R]:
     """Compile a kernel at its first call, and keep the machine code for the next run."""
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
     # numba knows a cached kernel as stale by its own file alone. Kernels call kernels of other files, so the
     # stamp here is the newest time and the total size of all of them.
     files = [*_KERNELS, Path(function.__code__.co_filename).stat()]
     stamp = max(each.st_mtime for each in files), sum(each.st_size for each in files)
     dispatcher._cache._cache_file._source_stamp = stamp
-    _CACHES.add(dispatcher._cache.cache_path)
     return cast(Callable[P, R], dispatcher)
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a kernel as a part of those that call it: quicker for one that is handed many arrays at one place."""
+    return compiled(function, inline="always")
+
+
+def specialised(kernel: Callable[P, R], name: str, **others: Callable[..., Any]) -> Callable[P, R]:
+    """Return a kernel with the same source in which some names stand for other kernels: one source, many strategies.
+
+    Each needs a name of its own, under which its machine code is kept.
+    """
+    return compiled(_in_terms_of(kernel, name, others))
+
+
+def interpreted(kernel: Callable[P, R]) -> Callable[P, R]:
+    """Return the kernel as plain Python, down to the kernels that it calls: far slower, and the same bits at once."""
+    source = _source(kernel)
+    called = {name: source.__globals__.get(name) for name in source.__code__.co_names}
+    others = {name: interpreted(each) for name, each in called.items() if isinstance(each, Dispatcher)}
+    return _in_terms_of(kernel, source.__qualname__, others)
+
+
+def _source(kernel: Callable[P, R]) -> FunctionType:
+    return cast(FunctionType, cast(Any, kernel).py_func)
+
+
+def _in_terms_of(kernel: Callable[P, R], name: str, others: dict[str, Any]) -> Callable[P, R]:
+    source = _source(kernel)
+    copy = FunctionType(
+        source.__code__, {**source.__globals__, **others}, name, source.__defaults__, source.__closure__
+    )
+    copy.__qualname__, copy.__module__, copy.__doc__ = name, source.__module__, source.__doc__
+    return cast(Callable[P, R], copy)

@@ -27,9 +27,9 @@ from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
-from fedbandit.kernels.linear import ridge_turns
 from fedbandit.kernels.linear.confidence import Width
-from fedbandit.kernels.linear.snapshots import Snapshots, empty_snapshots, free_slot, point
+from fedbandit.kernels.linear.snapshots import Snapshots, empty_snapshots, free_slot_at_once, point_at_once
+from fedbandit.kernels.linear.turns import DONE, FIRST, RIDGE, UPLOAD, TurnKernels, reason_of_one
 from fedbandit.kernels.shared.rows import doubled
 
 EXPLORATIONS = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "perturbed": kernel.PERTURBED}
@@ -102,14 +102,25 @@ class CohortState:
 
 
 class LinearClients(Clients):
-    """Clients that upload when their trigger passes a threshold, and say hello at their first turn if asked to."""
+    """Clients that upload when their trigger passes a threshold, and say hello at their first turn if asked to.
+
+    A variant says by `scored` what scores use (here all that a client knows), by `begin` and `take_in` how that starts
+    and how a download changes it, and by `news` what a client sends.
+    """
 
     cadence = Cadence.TURN
-    turns: ClassVar[Any] = ridge_turns  # the kernels that play whole blocks of turns
+    ways: ClassVar[dict[int, TurnKernels]] = RIDGE  # how turns are played, by exploration
 
     def __init__(self, rule: kernel.Rule, dimension: int, thresholds: Floats, greets: Bools) -> None:
-        """Take the rule, and for each client its upload threshold and whether it says hello."""
-        self.rule = rule
+        """Take the rule, and for each client its upload threshold and whether it says hello.
+
+        A threshold is compared with the growth log(det(V_i + ridge I) / det(V_i - dV_i + ridge I)), so it is the
+        logarithm of a ratio of determinants; with a timed rule, with growth times observations.
+        """
+        self.rule: Any = rule  # as the kernels of this way to play need it
+        self.ridge = rule.ridge
+        self.is_timed = rule.timed
+        self.kernels = self.ways[rule.exploration]
         self.dimension = dimension
         self.sizes = {"d": dimension}  # of the messages: perhaps of a part of the features only
         self.thresholds = thresholds
@@ -126,69 +137,99 @@ class LinearClients(Clients):
             shared=empty_snapshots(4, self.dimension),
         )
 
+    def scored(self, state: Any) -> Any:
+        """Return what scores use: all that the clients know."""
+        return kernel.model_of(state.rows)
+
+    def begin(self, state: Any, row: int) -> None:
+        """Prepare the row of a client that acts for the first time."""
+        kernel.begin(state.rows, row, self.ridge)
+
+    def take_in(self, state: Any, row: int, slot: int) -> None:
+        """Apply the download in a slot to a client's row."""
+        kernel.take_in(state.rows, row, state.shared, slot, self.ridge)
+
+    def grow(self, state: Any) -> None:
+        """Make room for as many rows again."""
+        state.rows = doubled(state.rows)
+
+    def news(self, state: Any, client: Ints, why: int) -> Sequence[Outgoing[Upload]]:
+        """Return what one client sends after a turn: its upload, or at its first turn a hello."""
+        if why == UPLOAD:
+            return (Outgoing(client, self.flush(state, client)),)
+        return (Outgoing(client, Hello()),) if self.greets[client[0]] else ()
+
     def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
-        self._make_room(state, len(who))
-        chosen: Ints = self.turns.choose_each(*self._cohort(state), who, features, draws)
-        return chosen
+        rows = [self._settle(state, client) for client in who.tolist()]
+        scored, scratch = self.scored(state), kernel.scratch_for(*features.shape[1:])
+        choices = np.empty(len(rows), dtype=np.int64)
+        for each, row in enumerate(rows):
+            choices[each] = self.kernels.choose(scored, row, features[each], draws[each], self.rule, scratch)
+        return choices
 
     def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the uploads and hellos that follow."""
-        self._make_room(state, len(who))
-        why = self.turns.observe_each(
-            *self._cohort(state), self.thresholds, who, seen.features, seen.choice, seen.feedback
-        )
         outgoing: list[Outgoing[Upload]] = []
-        for each in np.flatnonzero(why):
-            outgoing += self._news(state, who[each : each + 1], why[each])
+        scratch = kernel.scratch_for(*seen.features.shape[1:])
+        for each, client in enumerate(who.tolist()):
+            row = self._settle(state, client)
+            rows, arm = state.rows, seen.features[each, seen.choice[each]]
+            self.kernels.observe(rows, self.scored(state), row, arm, float(seen.feedback[each]), self.rule, scratch)
+            growth, fresh, turns = rows.growth[row], rows.fresh[row], rows.turns[row]
+            why = reason_of_one(growth, fresh, turns, self.is_timed, self.thresholds[client])
+            if why != DONE:
+                outgoing += self.news(state, who[each : each + 1], why)
         return outgoing
 
     def play(self, state: CohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play turns in one compiled loop until one sends something."""
         if not isinstance(turns.outcomes, Rewards):
             raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
-        choices = np.empty(len(turns), dtype=np.int64)
+        choices, scratch = np.empty(len(turns), dtype=np.int64), kernel.scratch_for(*turns.features.shape[1:])
         turn = start
-        while True:
-            turn, why = self.turns.play(
-                *self._cohort(state), self.thresholds, turns.client, turns.features, turns.outcomes.payoff, draws,
-                turn, choices,
+        while turn < len(turns):
+            self._settle(state, int(turns.client[turn]))
+            turn, why = self.kernels.play(
+                state.row_of, state.slot_of, state.rows, self.scored(state), self.rule, self.is_timed, self.thresholds,
+                turns.client, turns.features, turns.outcomes.payoff, draws, turn, choices, scratch,
             )  # fmt: skip
-            if why == kernel.FULL:
-                self._make_room(state, 1)
-            elif why == kernel.DONE:
-                return Played(choices[start:], ())
-            elif outgoing := self._news(state, turns.client[turn - 1 : turn], why):
+            if why in (FIRST, UPLOAD) and (outgoing := self.news(state, turns.client[turn - 1 : turn], why)):
                 return Played(choices[start:turn], outgoing)
+        return Played(choices[start:], ())
 
     def receive(self, state: CohortState, to: Ints, message: Snapshot) -> Sequence[Outgoing[Upload]]:
         """Note the snapshot for each recipient; it is taken in when the client next acts."""
-        slot = free_slot(state.shared.users)
+        slot = free_slot_at_once(state.shared.users)
         if slot < 0:
             slot = len(state.shared.users)
             state.shared = doubled(state.shared)
         state.shared.gram[slot] = message.gram
         state.shared.moment[slot] = message.moment
         state.shared.ready[slot] = False
-        point(state.slot_of, state.shared.users, to, slot)
+        point_at_once(state.slot_of, state.shared.users, to, slot)
         return ()
 
     def flush(self, state: CohortState, who: Ints) -> Statistics:
         """Empty the upload buffers of clients that have acted, into a message."""
-        return Statistics(*kernel.flush_each(state.rows, state.row_of, who))
+        return Statistics(*kernel.flush(state.rows, state.row_of[who]))
 
-    def _cohort(self, state: CohortState) -> tuple[Any, ...]:
-        """Return what the kernels need to know of the clients."""
-        return state.row_of, state.used, state.slot_of, state.rows, state.shared, self.rule
-
-    def _news(self, state: CohortState, client: Ints, why: int) -> Sequence[Outgoing[Upload]]:
-        if why == kernel.UPLOAD:
-            return (Outgoing(client, self.flush(state, client)),)
-        return (Outgoing(client, Hello()),) if self.greets[client[0]] else ()
-
-    def _make_room(self, state: CohortState, wanted: int) -> None:
-        while state.used[0] + wanted > len(state.rows.fresh) < len(state.row_of):
-            state.rows = doubled(state.rows)
+    def _settle(self, state: CohortState, client: int) -> int:
+        """Return the client's row, ready to act: begun if this is its first turn, its download taken in."""
+        row = int(state.row_of[client])
+        if row < 0:
+            row = int(state.used[0])
+            if row == len(state.rows.fresh):
+                self.grow(state)
+            state.used[0] += 1
+            state.row_of[client] = row
+            self.begin(state, row)
+        slot = int(state.slot_of[client])
+        if slot >= 0:
+            self.take_in(state, row, slot)
+            state.slot_of[client] = -1
+            state.shared.users[slot] -= 1
+        return row
 
 
 def per_client(name: str, value: float | tuple[float, ...], clients: int) -> Floats:
