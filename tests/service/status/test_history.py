@@ -47,3 +47,16 @@ def test_a_clock_that_goes_back_loses_nothing():
     history.add(1000.0, "uploads")
     history.add(900.0, "uploads")
     assert history.buckets(1000.0, 600) == [{"at": 1000, "sums": {"uploads": 2.0}}]
+
+
+def test_sums_stop_before_they_are_no_numbers():
+    history = History()
+    for amount in (1.7e308, 1.7e308, float("inf")):
+        history.add(1000.0, "rewards", amount)
+        history.add(1000.0, "losses", -amount)
+    history.add(2000.0, "rewards")
+    assert history.buckets(1001.0, 7200)[0]["sums"] == {"rewards": 1e300, "losses": -1e300}
+
+
+def test_the_spans_that_can_be_chosen():
+    assert WIDTHS == {600: 5, 7200: 60, 86400: 720, 2592000: 21600}

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-SLOTS = 120
 WIDTHS = {600: 5, 7_200: 60, 86_400: 720, 2_592_000: 21_600}  # seconds looked back, to seconds a bucket
 SPANS = tuple(WIDTHS)
 LARGEST_SUM = 1e300  # sums stop here, so that whoever adds up all buckets has a number too
