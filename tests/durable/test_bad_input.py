@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fedbandit.algorithms.linear.shared.family import Hello
 from fedbandit.durable.outcome import Outcome
-from fedbandit.wire.frame import HEADER, Frame
+from fedbandit.wire.frame import HEADER, Frame, Kind
 from fedbandit.wire.state import encode_state
 from samples.bad_frames import BAD, BODY, GOOD, statistics, upload
 from samples.coordinators import coordinator
@@ -92,6 +92,27 @@ def test_what_an_algorithm_cannot_take_in_is_undone(monkeypatch):
     assert bad.outcome is Outcome.REFUSED
     assert "cannot take in this upload: ZeroDivisionError('halfway')" in bad.reason
     assert everything(server) == before
+
+
+def test_what_others_sent_just_before_is_not_undone_with_it(monkeypatch):
+    """One site's upload that fails must not cost the uploads that are to be synced together with it."""
+    server = coordinator()
+    receive = server.side.receive
+
+    def fail_at_three(state, senders, message):
+        outgoing = receive(state, senders, message)
+        if message.observations[0] == 3:
+            raise ZeroDivisionError("halfway")
+        return outgoing
+
+    monkeypatch.setattr(server.side, "receive", fail_at_three)
+    server.receive(replace(GOOD, client=2).to_bytes(), now=0.0, sender=2)
+    before = everything(server)
+    bad = server.receive(upload(statistics(observations=3), sequence=1).to_bytes(), now=0.0, sender=1)
+    assert bad.outcome is Outcome.REFUSED
+    assert everything(server) == before
+    answers = [(site, Frame.from_bytes(frame)) for site, frame in server.commit()]
+    assert [frame.sequence for site, frame in answers if frame.kind is Kind.ACKNOWLEDGEMENT and site == 2] == [1]
 
 
 @st.composite

@@ -47,10 +47,11 @@ class JournalledServer:
         self.ledger = Ledger()  # of what this object has carried
         self.concerns = Concerns()
         self.introductions = Introductions(charter, self.concerns)
+        self._unsynced: list[ServerRecord] = []  # what is to be synced next
         self._recover(epoch)
         began = ServerRecord(What.BEGAN, now, f"{epoch} {charter.text}".encode())
         self._write(began if self._is_new else ServerRecord(What.OPENED, now))
-        self.journal.sync()
+        self._sync()
 
     @property
     def backlogs(self) -> dict[int, int]:
@@ -77,6 +78,7 @@ class JournalledServer:
         """Take a snapshot."""
         memory = CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
         self.journal.save(encode_state(memory))
+        self._unsynced.clear()
         self._since_snapshot = 0
 
     def _recover(self, epoch: int) -> None:
@@ -106,8 +108,27 @@ class JournalledServer:
             self.accounts.open(client).known.setdefault(epoch, None)
 
     def _write(self, record: ServerRecord, frame: Frame | None = None, upload: Envelope | None = None) -> None:
-        self.journal.append(record.to_bytes())
+        self._append(record)
         self._take_in(record, frame, upload)
+
+    def _append(self, record: ServerRecord, *, keep: bool = False) -> None:
+        self.journal.append(record.to_bytes(), keep=keep)
+        self._unsynced.append(record)
+
+    def _sync(self) -> None:
+        self.journal.sync()
+        self._unsynced.clear()
+
+    def _undo_last(self) -> None:
+        """Forget the last record, of which the algorithm made nothing whole; what came just before it stays."""
+        others, touched, asked, answers = self._unsynced[:-1], self._touched, self._asked, self.postbox
+        self.journal.rollback()
+        self._unsynced.clear()
+        self._recover(self.node.epoch)
+        for record in others:
+            self._write(record)
+        self._touched, self._asked = touched, asked
+        self.postbox.answer_as(answers)
 
     def _take_in(
         self, record: ServerRecord, frame: Frame | None = None, upload: Envelope | None = None

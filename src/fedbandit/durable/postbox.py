@@ -77,6 +77,10 @@ class Postbox:
         """Tell whether a site is sent frames in the layout of 0.1.0, into which later epochs do not fit."""
         return client in self.old and epoch <= LARGEST_OLD_EPOCH
 
+    def answer_as(self, other: Postbox) -> None:
+        """Hold the answers that another postbox holds."""
+        self._answers += other._answers
+
     def take(self, ledger: Ledger) -> list[tuple[int, bytes]]:
         """Return all that is held, as (site, frame), and count the downloads."""
         taken = [(frame.client, frame.to_bytes()) for frame in self._answers]

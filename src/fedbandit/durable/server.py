@@ -68,7 +68,7 @@ class DurableServer(JournalledServer):
             self._write(ServerRecord(What.RENEWED, now, f"{judged.new_epoch} {frame.client}".encode()))
         if judged.is_news:
             record = ServerRecord(What.FRAME, now, data)
-            self.journal.append(record.to_bytes())
+            self._append(record)
             try:
                 self.validation.check_outcome(self.node.state, self._take_in(record, frame, judged.upload))
             except Exception as error:  # noqa: BLE001  whatever an algorithm raises must not stay half done
@@ -86,7 +86,7 @@ class DurableServer(JournalledServer):
         """
         silent = self.node.awaited()
         if silent.size:
-            self.journal.append(ServerRecord(What.DEADLINE, now).to_bytes())
+            self._append(ServerRecord(What.DEADLINE, now))
             try:
                 downloads = self.node.deadline()
                 self.validation.check_outcome(self.node.state, downloads)
@@ -102,7 +102,7 @@ class DurableServer(JournalledServer):
         harmless = self._careful.after()
         if harmless is not None:
             self._write(harmless)
-        self.journal.sync()
+        self._sync()
         for (client, epoch), mark in self._touched.items():
             window, is_old = self.node.seen.look(client, epoch), self.postbox.takes_old(client, epoch)
             top = LARGEST_NUMBER if (client, epoch) in self.accounts.closed else window.top
@@ -226,15 +226,14 @@ class DurableServer(JournalledServer):
                 "the journal; report it, and look at what this site sends"
             )
             self.concerns.note("frame-put-aside", text, now, client)
-        self.journal.append(record.to_bytes(), keep=record.what is What.ASIDE)
+        self._append(record, keep=record.what is What.ASIDE)
         self._take_in(record)
-        self.journal.sync()
+        self._sync()
         return record.what is What.TRIED
 
     def _undo(self) -> None:
-        """Go back to what is safe, and keep the way there short for the next time."""
-        self.journal.rollback()
-        self._recover(self.node.epoch)
+        """Go back to what was before the last record, and keep the way there short for the next time."""
+        self._undo_last()
         if self._since_snapshot > LONG_WAY:
             self.save()
 
