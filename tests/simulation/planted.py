@@ -95,10 +95,8 @@ class SnapshotWithout(DurableClient):
 
     lacks: ClassVar[dict] = {}
 
-    def save(self):
-        memory = replace(self.life.memory(), **copy.deepcopy(self.lacks))
-        self.journal.save(encode_state(memory), self.life.released)
-        self.life.released.clear()
+    def _memory(self):
+        return replace(super()._memory(), **copy.deepcopy(self.lacks))
 
 
 class OutboxNotPersisted(SnapshotWithout):

@@ -9,7 +9,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Learnt, Opened
-from fedbandit.durable.site_life import SiteLife, SiteMemory
+from fedbandit.durable.site_life import Doubt, SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame, Kind, Standing
 from fedbandit.wire.state import decode_state, encode_state, field_of
@@ -77,8 +77,8 @@ class JournalledSite:
             self.journal.flush()
 
     def maintain(self) -> bool:
-        """Take a snapshot if one is due. None is, while the site may have to repeat what has happened."""
-        if self._since_snapshot < self.snapshot_every or self.unchecked is not None:
+        """Take a snapshot if one is due; none is in a doubt that no opening began, and that is soon over."""
+        if self._since_snapshot < self.snapshot_every or (self.unchecked is not None and not self._unchecked_at):
             return False
         self.save()
         return True
@@ -86,9 +86,23 @@ class JournalledSite:
     def save(self) -> None:
         """Take a snapshot."""
         if self.journal is not None:
-            self.journal.save(encode_state(self.life.memory()), self.life.released)
-        self.life.released.clear()
+            memory = self._memory()
+            needed = {position for position, _ in memory.doubt.anew.pending.values()} if memory.doubt else set()
+            released = self.life.released
+            self.journal.save(encode_state(memory), [each for each in released if each not in needed])
+            self.life.released = [each for each in released if each in needed]
         self._since_snapshot = self._opened_at = 0
+
+    def _memory(self) -> SiteMemory:
+        """Return what a snapshot keeps: all that may be needed, whatever the coordinator says about an opening."""
+        memory = self.life.memory()
+        if self.unchecked is not None and self.journal is not None:
+            doubt = self.unchecked, self.is_closing, self._unchecked_at, self._restored_at, self._sent_before
+            self.journal.flush()
+            anew = self._recovered(self.unchecked[0] + 1, begin_anew=True)  # its epoch is given when it is needed
+            self.unchecked, self.is_closing, self._unchecked_at, self._restored_at, self._sent_before = doubt
+            memory.doubt = Doubt(*self.unchecked, self._unchecked_at, self._restored_at, self.is_closing, anew.memory())
+        return memory
 
     @property
     def draws(self) -> int:
@@ -148,9 +162,7 @@ class JournalledSite:
             return life
         snapshot = self.journal.snapshot()
         if snapshot is not None:
-            self._require_own(str(field_of(snapshot.data, "charter")), field_of(snapshot.data, "number"))
-            offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
-            life.recall(decode_state(snapshot.data, SiteMemory, type(life.node.state)), offers)
+            self._recall(life, snapshot.data, heir if 0 < begin_at <= snapshot.position else 0, begin_anew)
         for entry in self.journal.records(snapshot.position if snapshot else 0):
             self._repeat(life, decode_state(entry.data, *EVENTS), entry.position)
             if heir and entry.position == begin_at:
@@ -160,6 +172,20 @@ class JournalledSite:
         if unknown is not None:
             life.outbox.drop(*unknown)
         return life
+
+    def _recall(self, life: SiteLife, snapshot: bytes, heir: int, begin_anew: bool) -> None:
+        """Let a site be as a snapshot tells; with an heir, as if it had begun that epoch when the doubt began."""
+        assert self.journal is not None
+        self._require_own(str(field_of(snapshot, "charter")), field_of(snapshot, "number"))
+        offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
+        memory: SiteMemory = decode_state(snapshot, SiteMemory, type(life.node.state))
+        doubt = memory.doubt
+        life.recall(doubt.anew if doubt and heir and begin_anew else memory, offers)
+        if doubt is not None:
+            self.unchecked, self.is_closing = (doubt.epoch, doubt.number), doubt.is_closing
+            self._unchecked_at, self._restored_at = doubt.opened_at, doubt.restored_at
+            if heir:
+                life.renumber(1 if begin_anew else doubt.number, heir)
 
     def _repeat(self, life: SiteLife, event: Event, position: int) -> None:
         """Let happen once more what the journal tells."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fedbandit.wire.frame import Frame, Kind
 
@@ -67,6 +67,17 @@ class Outbox:
     def drop(self, epoch: int, first: int) -> None:
         """Forget the frames of an epoch from a number on, which were never sent."""
         self.frames = {key: data for key, data in self.frames.items() if not _is_held(key, (epoch, first))}
+
+    def move(self, epoch: int, first: int, heir: int) -> None:
+        """Give the frames of an epoch from a number on, which were never sent, numbers from 1 on in another epoch."""
+        moved = {key: (heir, key[1] - first + 1) for key in self.frames if _is_held(key, (epoch, first))}
+        for key, data in list(self.frames.items()):
+            if key in moved:
+                frame = replace(Frame.from_bytes(data), epoch=heir, sequence=moved[key][1], is_old=False)
+                data = frame.to_bytes()
+            del self.frames[key]
+            self.frames[moved.get(key, key)] = data  # in the order in which they were sealed
+        self.new = [moved.get(key, key) for key in self.new]
 
     def take_new(self, held: tuple[int, int] | None = None) -> list[bytes]:
         """Return what was put and not taken since, but for what is held back: an epoch from a number on."""

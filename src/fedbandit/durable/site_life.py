@@ -43,6 +43,23 @@ class SiteMemory:
     waiting: list[str]
     in_exchange: bool
     state: Any
+    doubt: Doubt | None = None
+
+
+@dataclass
+class Doubt:
+    """That a site was opened again, and the coordinator has not told yet whether it knows of a later life of it.
+
+    Uploads are held back from a number on. If it knows of none, they are sent as they are; if it does, they are sent in
+    a new epoch, or the site goes on from what it would be had it begun anew when it was opened.
+    """
+
+    epoch: int
+    number: int
+    opened_at: int  # the position of the record since which this holds
+    restored_at: int  # and of the one since which the journal may be an old backup
+    is_closing: bool
+    anew: SiteMemory
 
 
 WHO = np.zeros(1, dtype=np.int64)
@@ -83,6 +100,12 @@ class SiteLife:
             self.in_exchange = False
             self._catch_up()
 
+    def renumber(self, first: int, epoch: int) -> None:
+        """Go on in a new epoch, and number what was sealed from a number on from 1 there."""
+        self.outbox.move(self.node.epoch, first, epoch)
+        self.node.epoch = epoch
+        self.node.sent -= first - 1
+
     def memory(self) -> SiteMemory:
         """Return what is to be remembered, not copied."""
         node, decisions = self.node, self.decisions
@@ -108,6 +131,8 @@ class SiteLife:
             for name, (position, reward) in memory.pending.items()
         }
         self.decisions = Decisions(memory.life, memory.issued, pending)
+        needed = {each.position for each in pending.values()}
+        self.released = [position for position in offers if position not in needed]
 
     @property
     def version(self) -> tuple[int, int]:
