@@ -31,10 +31,14 @@ def best_seconds(work: Callable[[], object], repeats: int = 3) -> float:
     return min(times)
 
 
-def in_a_process(code: str, cores: int | None = 1) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process of its own, on so many cores."""
+def in_a_process(
+    code: str, cores: int | None = 1, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own, on so many cores, perhaps with other environment variables."""
     pin = f"import os; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{cores}]);" if cores else ""
-    return subprocess.run([sys.executable, "-c", pin + code], check=True, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", pin + code], check=True, capture_output=True, text=True, env=environment
+    )
 
 
 def seconds_of_process(code: str, repeats: int = 3) -> float:

@@ -254,3 +254,34 @@ def pooled_linucb(world, *, ridge=0.1, noise=0.1, delta=0.1, alpha=None, explora
         ledger.up(1, dimension + 1)
         ledger.end_turn()
     return {"arm": np.array(chosen), **ledger.report(), "V_g": server_v, "b_g": server_b}
+
+
+def fedlinucb(world, *, ridge=0.1, noise=0.1, delta=0.1, upload_threshold=2.0):
+    """FedLinUCB of linear-more.md (He et al. 2022): C_i is the last download, and an upload is answered at once."""
+    clients, dimension = count_clients(world), world["arms"].shape[2]
+    copy_v, copy_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
+    own_v, own_b = np.zeros_like(copy_v), np.zeros_like(copy_b)
+    server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
+    ledger, chosen = Ledger(), []
+    payload = dimension * dimension + dimension
+    way = {"ridge": ridge, "noise": noise, "delta": delta, "alpha": None, "exploration": "ucb", "draw": None}
+
+    for turn, i in enumerate(world["client"]):
+        # Scores: A from C_i, c_i.
+        arm = choose(world["arms"][turn], copy_v[i], copy_b[i], **way)
+        chosen.append(arm)
+        x, y = world["arms"][turn, arm], world["reward"][turn, arm]
+        own_v[i] += np.outer(x, x)
+        own_b[i] += x * y
+        # log det(V_i + ridge I) - log det(V_i - dV_i + ridge I) > log(upload_threshold), with V_i = C_i + dV_i.
+        growth = log_determinant(copy_v[i] + own_v[i], ridge) - log_determinant(copy_v[i], ridge)
+        if growth > np.log(upload_threshold):
+            ledger.up(1, payload)
+            server_v += own_v[i]
+            server_b += own_b[i]
+            own_v[i], own_b[i] = 0.0, 0.0
+            ledger.down(1, payload)
+            copy_v[i], copy_b[i] = server_v, server_b
+        ledger.end_turn()
+
+    return {"arm": np.array(chosen), **ledger.report(), "V_g": server_v, "b_g": server_b, "dV": own_v, "db": own_b}
