@@ -7,6 +7,20 @@ from dataclasses import dataclass, field
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 
+RANDOM_BITS = 30  # the last of a fresh number; what stands before them is a time
+
+
+def later(fresh: int, life: int) -> int:
+    """Return a fresh number that is greater than a life: with a clock that was set back it may not be so by itself.
+
+    Its random bits stay. To count on from the life would not do: whenever an old backup is restored it would come to
+    the same number, and names of decisions and epochs would be given twice.
+
+    >>> later(12, life=9), later(7, life=9) == 7 + 2**30
+    (12, True)
+    """
+    return fresh if fresh > life else fresh + (((life - fresh >> RANDOM_BITS) + 1) << RANDOM_BITS)
+
 
 @dataclass(slots=True)
 class Pending:

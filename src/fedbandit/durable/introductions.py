@@ -13,6 +13,7 @@ from fedbandit.protocol.charter import NEEDLESS_SIZES, Charter
 from fedbandit.wire.frame import Frame
 
 HOUR = 3600.0
+KEPT_EPOCHS = 16  # of a site: those it asked in last
 
 
 class AskFirst(NotYet):
@@ -31,8 +32,7 @@ class Introductions:
         self._charter = charter
         self._concerns = concerns
         self.backlogs: dict[int, int] = {}  # by site: uploads that it had unacknowledged when it last asked
-        self._introduced: dict[int, int] = {}  # by site: the highest epoch that it asked in, with this charter
-        self._strange: dict[int, tuple[int, str]] = {}  # by site: an epoch of another charter, and what differs
+        self._told: dict[int, dict[int, str]] = {}  # by site and epoch: what differs from this charter, if anything
         self._lives: dict[int, tuple[int, int]] = {}  # by site: the life before, and the last
 
     def ask(self, frame: Frame, now: float) -> None:
@@ -55,25 +55,30 @@ class Introductions:
         self._concerns.note("two-sites-one-number", text, now, client, lasts=HOUR)
         return text
 
-    def require(self, frame: Frame) -> None:
-        """Refuse, for now, the first upload of an epoch whose site has not told the right charter."""
-        epoch, difference = self._strange.get(frame.client, (-1, ""))
-        if epoch == frame.epoch:
-            raise NotYet(difference)
-        if not frame.is_old and self._introduced.get(frame.client, -1) < frame.epoch:
+    def require(self, frame: Frame, *, is_known: bool) -> None:
+        """Refuse, for now, an upload of a site that has another charter, or has not told it in a new epoch.
+
+        A site asks in its last epoch, and sends what it has of earlier ones too.
+        """
+        told = self._told.get(frame.client, {})
+        later = [epoch for epoch in told if epoch >= frame.epoch]
+        if later and told[min(later)]:
+            raise NotYet(told[min(later)])
+        if not later and not is_known and not frame.is_old:
             raise AskFirst(f"site {frame.client} has not introduced itself in epoch {frame.epoch}: ask first")
 
     def _compare_charters(self, client: int, epoch: int, fingerprint: int, now: float) -> None:
         differences = self._charter.differences(fingerprint) if fingerprint else []
         matter = [each for each in differences if each != NEEDLESS_SIZES]
-        if not matter:
-            self._introduced[client] = max(epoch, self._introduced.get(client, -1))
-            self._strange.pop(client, None)
-        if not differences:
-            self._concerns.clear("another-charter", client)
-            return
         text = f"site {client} has {' and '.join(differences)} than this federation: open it with the federation's"
         if matter:
             text += "; until then its uploads wait at the site"
-            self._strange[client] = epoch, text
-        self._concerns.note("another-charter", text, now, client)
+        told = self._told.setdefault(client, {})
+        told.pop(epoch, None)
+        told[epoch] = text if matter else ""
+        if len(told) > KEPT_EPOCHS:
+            del told[next(iter(told))]
+        if differences:
+            self._concerns.note("another-charter", text, now, client)
+        else:
+            self._concerns.clear("another-charter", client)

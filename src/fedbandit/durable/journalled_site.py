@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.decisions import later
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Learnt, Opened
@@ -50,7 +51,7 @@ class JournalledSite:
         self._since_snapshot = 0
         self.life = self._recovered()
         self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
-        opened = Opened(charter.text, number, fresh, restored)
+        opened = Opened(charter.text, number, later(fresh, self.life.decisions.life), restored)
         self._open(self.life, opened, self._append(opened))
         if journal is not None:
             journal.sync()

@@ -133,8 +133,7 @@ class DurableServer(JournalledServer):
         if closure is not None and frame.sequence >= closure.first:
             raise ProtocolError(f"epoch {epoch} of site {client} was closed: this upload is from a life that was lost")
         self.accounts.check_epoch(client, epoch, now, self.validation.limits)
-        if epoch not in accounts.look(client).known:
-            self.introductions.require(frame)
+        self.introductions.require(frame, is_known=accounts.look(client).known.get(epoch) is not None)
         self.validation.check_ahead(frame, seen)
         upload = self.validation.open(frame)
         told = accounts.observations.get(client, 0)
@@ -173,7 +172,8 @@ class DurableServer(JournalledServer):
         self._note_layout(frame)
         self.introductions.ask(frame, now)
         self.concerns.tidy(now)
-        self._asked[client] = frame.epoch, frame.sequence
+        version = frame.epoch, frame.sequence
+        self._asked[client] = min(version, self._asked.get(client, version))  # two sites with one number may ask
         self._touched[client, question.epoch] = question.mark
         return Judged(Verdict(Outcome.ACCEPTED, reason), is_news=missing > 0, new_epoch=begun)
 
