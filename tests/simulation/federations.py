@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from fedbandit.core.bounds import Bounds
+from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FaultyRun
+from fedbandit.simulation.faults.troubled import TroubledRun
 from simulation.tagged import tagged_setting, tagged_turns
 
 TURNS, SITES = 40, 4
@@ -13,6 +18,13 @@ FEDERATIONS = [
     ("sync-linucb", {"sync_threshold": 0.5}),
     ("sync-linucb", {"sync_threshold": 40.0}),
 ]
+LIMITS = Limits(
+    Bounds(context=2.0, reward=1.0),  # of the tagged world
+    observations_per_second=0.5,
+    observations_ahead=10.0,
+    uploads_ahead=16,
+    epochs=24,
+)
 
 
 def faulty_run(seed: int, federation: int | None = None, **nodes: type) -> FaultyRun:
@@ -20,3 +32,15 @@ def faulty_run(seed: int, federation: int | None = None, **nodes: type) -> Fault
     name, parameters = FEDERATIONS[seed % len(FEDERATIONS) if federation is None else federation]
     charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
     return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **nodes).run()
+
+
+def troubled_run(
+    seed: int, federation: int | None = None, kind: type[TroubledRun] = TroubledRun, **how: Any
+) -> TroubledRun:
+    """Run one schedule with a hostile site, which has the last number, and with operators' mistakes."""
+    name, parameters = FEDERATIONS[seed % len(FEDERATIONS) if federation is None else federation]
+    setting = tagged_setting(TURNS, SITES + 1)
+    charter = Charter.named(name, setting, **parameters)
+    other = Charter.named(name, setting, **parameters, ridge=0.7)
+    how = {"limits": LIMITS, "other_charter": other} | how
+    return kind(charter, tagged_turns(seed, TURNS, SITES), seed, **how).run()

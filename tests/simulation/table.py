@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from simulation.checkers import amiss
-from simulation.federations import faulty_run
+from collections.abc import Callable
+from typing import Any
+
+from simulation import checkers, trouble_checkers
+from simulation.federations import faulty_run, troubled_run
 from simulation.planted import PLANTED, Planted
+from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES, Hangs
+from simulation.poison import poisoned_run
 
 MOST_SEEDS = 500
 
 
-def first_finding(planted: Planted) -> tuple[int, str] | None:
+def first_finding(
+    planted: Planted,
+    schedule: Callable[..., Any] = faulty_run,
+    amiss: Callable[[Any], list[str]] = checkers.amiss,
+) -> tuple[int, str] | None:
     """How many seeds it takes, and what is found amiss; a node that fails or never comes to rest is caught as well."""
     for seed in range(MOST_SEEDS):
         try:
-            findings = amiss(faulty_run(seed, planted.federation, **planted.nodes))
-        except Exception as error:  # noqa: BLE001
+            findings = amiss(schedule(seed, planted.federation, **planted.nodes))
+        except (Exception, Hangs) as error:  # noqa: BLE001
             findings = [str(error) or type(error).__name__]
         if findings:
             return seed + 1, findings[0]
     return None
 
 
+def first_trouble(planted: Planted) -> tuple[int, str] | None:
+    """The same in schedules with a hostile site and operators' mistakes."""
+    return first_finding(planted, troubled_run, trouble_checkers.amiss)
+
+
+def first_death(planted: Planted) -> tuple[int, str] | None:
+    """The same in schedules in which a frame ends the coordinator whenever it is tried."""
+    return first_finding(planted, poisoned_run, trouble_checkers.amiss)
+
+
 if __name__ == "__main__":
-    for each in PLANTED:
-        print(each.node.__name__, *(first_finding(each) or ("not caught",)), sep="\t")
+    for bugs, finder in ((PLANTED, first_finding), (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)):
+        for each in bugs:
+            print(each.node.__name__, *(finder(each) or ("not caught",)), sep="\t", flush=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.wire.frame import Frame, Kind
@@ -15,7 +17,7 @@ class Told:
     """A decision that an application got from a site, and the reward that it told or will tell it."""
 
     turn: int
-    site: int
+    site: int  # the machine, which is the site of this number unless there are more machines than numbers
     decision: str
     features: Floats
     choice: Ints
@@ -26,6 +28,14 @@ class Told:
     is_void: bool = False  # the application cannot, or should not, tell it: the site lost the decision or its disk
     backups: int = 0  # of its site, when it became safe
     may_be_lost: bool = False  # its site lost a disk that had it
+    may_count_twice: bool = False  # its site was cloned between an opening and the coordinator's answer
+
+
+class Refusal(NamedTuple):
+    """An upload, or another frame, that the coordinator refused."""
+
+    site: int
+    reason: str
 
 
 @dataclass
@@ -36,11 +46,15 @@ class History:
     uploads: dict[tuple[int, int, int], list[bytes]] = field(default_factory=dict)  # distinct bodies by number
     downloads: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
     promised: set[tuple[int, int, int]] = field(default_factory=set)  # acknowledgements that have left
-    versions: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # by site: downloads it took in, in order
+    versions: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # by machine: downloads taken in, in order
+    bodies: dict[tuple[int, int, int], bytes] = field(default_factory=dict)  # by machine and version: what it took in
+    boots: Counter[int] = field(default_factory=Counter)  # by number: how often sites of it were started
     names: set[str] = field(default_factory=set)
     repeated_names: list[str] = field(default_factory=list)
     counted_again: list[str] = field(default_factory=list)  # decisions whose reward was taken in as new twice
-    refused: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    concerns: set[tuple[int | None, str]] = field(default_factory=set)  # site and kind of all that were ever shown
+    forgotten: set[tuple[int, int, int]] = field(default_factory=set)  # uploads that a restored coordinator lacks
     steps: list[str] = field(default_factory=list)
 
     def note_decision(self, told: Told) -> None:
@@ -50,13 +64,21 @@ class History:
         self.names.add(told.decision)
         self.decisions.append(told)
 
-    def note_version(self, frame: Frame, version: tuple[int, int]) -> None:
+    def note_version(self, machine: int, frame: Frame, version: tuple[int, int]) -> None:
         """Note which download a site has after it received a frame."""
-        versions = self.versions[frame.client]
+        versions = self.versions[machine]
         if frame.kind is Kind.CLOSED:
             versions.append(NO_VERSION)
         elif version != versions[-1]:
             versions.append(version)
+
+    def note_download(self, machine: int, frame: Frame) -> None:
+        """Note a download that a site has taken in."""
+        self.bodies[machine, frame.epoch, frame.sequence] = frame.body
+
+    def note_copy(self, machine: int, copy: int) -> None:
+        """Note that a machine knows what another has taken in."""
+        self.bodies |= {(copy, *key[1:]): body for key, body in self.bodies.items() if key[0] == machine}
 
     def all_is_promised(self, site: int) -> bool:
         """Tell whether all uploads that a site has ever sent were acknowledged."""

@@ -12,8 +12,8 @@ from fedbandit.durable.journals.journal import MemoryJournal
 Node = TypeVar("Node")
 
 
-class PowerCut(Exception):
-    """The power goes in the middle of something."""
+class PowerCut(BaseException):
+    """The power goes in the middle of something: nothing that a node does can keep it."""
 
 
 class FusedJournal(MemoryJournal):
@@ -55,9 +55,10 @@ class FusedJournal(MemoryJournal):
 class Host(Generic[Node]):
     """A machine that runs one node on its disk, when it is up."""
 
-    def __init__(self, start: Callable[[FusedJournal, bool], Node], keep_log: bool = False) -> None:
-        """Take what starts the node from a disk, which may be a restored one."""
+    def __init__(self, start: Callable[[FusedJournal, bool], Node], number: int = -1, keep_log: bool = False) -> None:
+        """Take what starts the node from a disk, which may be a restored one; and the number, if it is a site."""
         self._start = start
+        self.number = number
         self._keep_log = keep_log
         self.disk = FusedJournal(keep_log)
         self.backups: list[MemoryJournal] = []

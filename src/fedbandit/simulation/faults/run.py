@@ -73,11 +73,15 @@ class FaultyRun(FaultyWorld):
                 self.tell(told)
             for host in self.sites:
                 self.commit(host, resend=True)
-            is_at_rest = len(self.wire) == len(self.sites)
+            asked = list(self.wire)
             self._carry_all()
-            if is_at_rest:
+            if self.is_at_rest(asked):
                 return
         raise AssertionError(f"seed {self.seed}: the nodes do not come to rest")
+
+    def is_at_rest(self, asked: list[bytes]) -> bool:
+        """Tell whether there is nothing left to do, given what the sites sent when they were asked to send all."""
+        return len(asked) == len(self.sites)
 
     def _carry_all(self) -> None:
         for _ in range(1000):
@@ -161,7 +165,7 @@ class FaultyRun(FaultyWorld):
             self.tell(told[self._pick(len(told))])
 
     def _cut_off(self) -> None:
-        self.cut_off.add(self._pick(len(self.sites)))
+        self.cut_off.add(self._some_site().number)
 
     def _reconnect(self) -> None:
         if self.cut_off:
@@ -182,7 +186,7 @@ class FaultyRun(FaultyWorld):
     def _deadline(self) -> None:
         node = self.coordinator.node
         if node is not None:
-            self.attempt(self.coordinator, lambda: node.deadline(float(self.clock)))
+            self.attempt(self.coordinator, lambda: node.deadline(self.now))
 
     def _back_up(self) -> None:
         self._some_site().back_up()

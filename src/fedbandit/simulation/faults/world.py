@@ -15,9 +15,9 @@ from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.validation import FROM_SITES
 from fedbandit.protocol.charter import Charter
-from fedbandit.simulation.faults.history import NO_VERSION, History, Told
+from fedbandit.simulation.faults.history import NO_VERSION, History, Refusal, Told
 from fedbandit.simulation.faults.hosts import FusedJournal, Host, PowerCut
-from fedbandit.wire.frame import Frame
+from fedbandit.wire.frame import Frame, Kind
 
 AnyHost: TypeAlias = Host[Any]
 
@@ -44,24 +44,49 @@ class FaultyWorld:
         self.delayed: list[bytes] = []
         self.cut_off: set[int] = set()
         self.coordinator: Host[DurableServer] = Host(self._start_server, keep_log=True)
-        self.sites = [Host(partial(self._start_site, each)) for each in range(self.charter.setting.clients)]
-        for host in self.hosts:
-            self.boot(host)
+        self.sites: list[Host[DurableClient]] = []
+        self.boot(self.coordinator)
+        for number in range(self.honest):
+            self.boot(self.add_site(number))
 
     @property
     def hosts(self) -> list[AnyHost]:
         """Return all machines."""
         return [self.coordinator, *self.sites]
 
-    def _start_server(self, disk: FusedJournal, restored: bool) -> DurableServer:  # noqa: ARG002
-        return self.server_node(self.charter, disk, epoch=1, now=float(self.clock))
+    @property
+    def honest(self) -> int:
+        """Return how many sites there are, which have the first numbers."""
+        return self.charter.setting.clients
 
-    def _start_site(self, number: int, disk: FusedJournal, restored: bool) -> DurableClient:
+    @property
+    def now(self) -> float:
+        """Return the time that the coordinator's clock shows."""
+        return float(self.clock)
+
+    def add_site(self, number: int) -> Host[DurableClient]:
+        """Put up a machine for a site."""
+        self.sites.append(Host(partial(self._start_site, len(self.sites), number), number))
+        return self.sites[-1]
+
+    def _start_server(self, disk: FusedJournal, restored: bool) -> DurableServer:  # noqa: ARG002
+        return self.server_node(self.charter, disk, epoch=1, now=self.now)
+
+    def _start_site(self, machine: int, number: int, disk: FusedJournal, restored: bool) -> DurableClient:
         self.boots += 1
-        self.history.versions.setdefault(number, []).append(NO_VERSION)
+        self.history.boots[number] += 1
+        self.history.versions.setdefault(machine, []).append(NO_VERSION)
         return self.client_node(
-            self.charter, number, fresh=1000 + self.boots, journal=disk, restored=restored, snapshot_every=8
+            self.charter_of(number), number, fresh=self.fresh(), journal=disk, restored=restored, snapshot_every=8
         )
+
+    def fresh(self) -> int:
+        """Return a number that no site has had."""
+        return 1000 + self.boots
+
+    def charter_of(self, number: int) -> Charter:  # noqa: ARG002
+        """Return the charter that a site was given."""
+        return self.charter
 
     def boot(self, host: AnyHost, *, restored: bool = False) -> None:
         """Start a machine; a site then sends what it has and asks for what it lacks."""
@@ -73,9 +98,9 @@ class FaultyWorld:
         """Cut the power of a machine; the applications will tell again what was not safe."""
         host.crash(self.rng)
         if host is not self.coordinator:
-            number = self.sites.index(host)
+            machine = self.sites.index(host)
             for told in self.history.decisions:
-                if told.site == number and not told.is_safe:
+                if told.site == machine and not told.is_safe:
                     told.is_told = False
 
     def attempt(self, host: AnyHost, work: Callable[[], Any]) -> Any:
@@ -98,9 +123,9 @@ class FaultyWorld:
             frames = [data for _, data in frames]
         else:
             host.doubts = node.unchecked is not None
-            number = self.sites.index(host)
+            machine = self.sites.index(host)
             for told in self.history.decisions:
-                if told.site == number and told.is_told and not told.is_safe:
+                if told.site == machine and told.is_told and not told.is_safe:
                     told.is_safe, told.backups = True, len(host.backups)
         for data in frames:
             self.history.note_sent(data)
@@ -114,24 +139,29 @@ class FaultyWorld:
         if frame.kind in FROM_SITES:
             verdict = self.attempt(self.coordinator, lambda: self._at_coordinator(data, frame.client))
             if verdict is not None and verdict.outcome is Outcome.REFUSED:
-                self.history.refused.append(verdict.reason)
+                self.history.refused.append(Refusal(frame.client, verdict.reason))
         else:
-            self.attempt(self.sites[frame.client], lambda: self._at_site(data, frame))
+            for machine, host in enumerate(self.sites):
+                if host.number == frame.client:
+                    self.attempt(host, partial(self._at_site, data, frame, machine))
 
     def _at_coordinator(self, data: bytes, sender: int) -> Any:
         assert self.coordinator.node is not None
-        return self.coordinator.node.receive(data, float(self.clock), sender)
+        return self.coordinator.node.receive(data, self.now, sender)
 
-    def _at_site(self, data: bytes, frame: Frame) -> None:
-        node = self.sites[frame.client].node
+    def _at_site(self, data: bytes, frame: Frame, machine: int) -> None:
+        node = self.sites[machine].node
         assert node is not None
+        before = node.life.version
         node.receive(data)
-        self.history.note_version(frame, node.life.version)
+        if frame.kind is Kind.DOWNLOAD and node.life.version != before:
+            self.history.note_download(machine, frame)
+        self.history.note_version(machine, frame, node.life.version)
 
     def decide(self) -> None:
         """Let the application whose turn it is ask its site for a decision, if that is up."""
-        turn, number = self.turn, int(self.turns.client[self.turn])
-        host = self.sites[number]
+        turn, machine = self.turn, self.machine_for(int(self.turns.client[self.turn]))
+        host = self.sites[machine]
         if host.node is None:
             return
         self.turn += 1
@@ -142,7 +172,11 @@ class FaultyWorld:
         decided = self.attempt(host, lambda: node.choose(features, draws))
         if decided is not None:
             reward = float(self.turns.outcomes.feedback(now, decided[1])[0])
-            self.history.note_decision(Told(turn, number, decided[0], features, decided[1], reward))
+            self.history.note_decision(Told(turn, machine, decided[0], features, decided[1], reward))
+
+    def machine_for(self, number: int) -> int:
+        """Return the machine that an application asks, of those that run the site of a number."""
+        return number
 
     def tell(self, told: Told) -> None:
         """Let an application tell its site a reward, for the first time or again."""
@@ -159,19 +193,19 @@ class FaultyWorld:
             self.history.counted_again.append(told.decision)
         told.is_told |= is_new is not None
 
-    def replace_disk(self, host: Host[DurableClient], backup: int | None) -> None:
+    def replace_disk(self, host: Host[DurableClient], backup: int | None, *, tell: bool = True) -> None:
         """Put in an empty disk or restore a backup.
 
         The site is told so; perhaps not, if all that its lost life has sent is known to be safe.
         """
         self.crash(host)
         host.replace_disk(backup)
-        number = self.sites.index(host)
+        machine = self.sites.index(host)
         is_doubtful = backup is not None and host.is_doubtful[backup]
         has = -1 if backup is None or is_doubtful else backup
         for told in self.history.decisions:
-            if told.site == number and told.was_told:
+            if told.site == machine and told.was_told:
                 told.is_void |= not told.is_safe
                 told.may_be_lost |= not told.is_safe or told.backups > has
-        is_clear = not is_doubtful and self.history.all_is_promised(number)
-        self.boot(host, restored=not is_clear or bool(self.rng.integers(2)))
+        is_clear = not is_doubtful and self.history.all_is_promised(host.number)
+        self.boot(host, restored=tell and (not is_clear or bool(self.rng.integers(2))))

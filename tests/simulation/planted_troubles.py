@@ -1,0 +1,210 @@
+"""Bugs that a hostile site can use, or that make an operator's mistake silent. Each is a node with one thing wrong."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+from fedbandit.core.bounds import Bounds
+from fedbandit.durable.client import DurableClient
+from fedbandit.durable.introductions import NumberTaken
+from fedbandit.durable.server import NEWS, REPEATED, DurableServer
+from fedbandit.durable.server_record import What
+from fedbandit.durable.site_accounts import CoordinatorMemory
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.wire import decode
+from fedbandit.wire.frame import Frame, Kind, Standing
+from fedbandit.wire.state import encode_state
+from simulation.planted import Planted
+from simulation.poison import ForgetsWhatWasPutAside, NeverCareful
+
+LONG = 1000  # steps, after which a walk counts as one that never ends
+
+
+class Hangs(BaseException):
+    """Stands for a loop without end: no node can catch it."""
+
+
+class HeirsWalkedForEver(DurableServer):
+    """A site may name as heir of an epoch the epoch itself, or an earlier one."""
+
+    def _close(self, frame, now):
+        epoch = frame.epoch
+        for _ in range(LONG):
+            closure = self.accounts.closed.get((frame.client, epoch))
+            if closure is None:
+                break
+            epoch = closure.heir
+        else:
+            raise Hangs("the heirs of an epoch are walked for ever")
+        return NEWS if frame.numbers[0] <= frame.epoch else super()._close(frame, now)
+
+
+class RestoredCoordinatorGoesOnNumbering(DurableServer):
+    def _ask(self, frame, now):
+        return super()._ask(frame, now)._replace(new_epoch=0)
+
+
+class NewEpochNotJournalled(DurableServer):
+    def _write(self, record, frame=None, upload=None):
+        if record.what is What.RENEWED:
+            self._take_in(record)
+        else:
+            super()._write(record, frame, upload)
+
+
+class NewEpochNotSentToAll(DurableServer):
+    """Only the site that showed that the coordinator went back in time hears of the new epoch."""
+
+    def _renew(self, epoch, cause, time):
+        self.postbox.latest = {site: some for site, some in self.postbox.latest.items() if site == cause}
+        super()._renew(epoch, cause, time)
+
+
+class AnyEpochBelieved(DurableServer):
+    """A site may raise the coordinator's epoch as far and as often as it likes."""
+
+    def _ask(self, frame, now):
+        self.node.epoch, epoch = max(self.node.epoch, frame.epoch), self.node.epoch
+        try:
+            judged = super()._ask(frame, now)
+        finally:
+            self.node.epoch = epoch
+        return judged._replace(new_epoch=frame.epoch + 1) if frame.epoch > epoch else judged
+
+
+class LossNotTold(DurableServer):
+    """A coordinator whose journal lacks what it acknowledged says nothing."""
+
+    def _ask(self, frame, now):
+        judged = super()._ask(frame, now)
+        self.concerns.clear("uploads-missing", frame.client)
+        return judged
+
+
+class EpochsOfWholeSeconds(DurableClient):
+    def __init__(self, charter, number, *, fresh, **how):
+        super().__init__(charter, number, fresh=fresh >> 30 << 30, **how)
+
+
+class TwoSitesNotTold(DurableServer):
+    """That two sites have one number is known, and nobody hears of it."""
+
+    def receive(self, data, now, sender=None):
+        verdict = super().receive(data, now, sender)
+        for site in range(self.charter.setting.clients):
+            self.concerns.clear("two-sites-one-number", site)
+        return verdict
+
+
+class OtherContentsTakenForARepetition(TwoSitesNotTold):
+    """Whatever comes under an old number is acknowledged."""
+
+    def _upload(self, frame, now):
+        try:
+            return super()._upload(frame, now)
+        except NumberTaken:
+            self._touched.setdefault((frame.client, frame.epoch), 0)
+            return REPEATED
+
+
+class DigestsNotInTheSnapshot(DurableServer):
+    def save(self):
+        accounts = copy.deepcopy(self.accounts)
+        for site in accounts.epochs.values():
+            site.known = dict.fromkeys(site.known)
+        memory = CoordinatorMemory(self.charter.text, self.node.memory, accounts, self.postbox.memory())
+        self.journal.save(encode_state(memory))
+
+
+class FirstNumberOfALostLifeTaken(DurableServer):
+    """`>= closure.first` as `>`."""
+
+    def _upload(self, frame, now):
+        closure = self.accounts.closed.get((frame.client, frame.epoch))
+        if closure is None or frame.sequence != closure.first:
+            return super()._upload(frame, now)
+        del self.accounts.closed[frame.client, frame.epoch]
+        try:
+            return super()._upload(frame, now)
+        finally:
+            self.accounts.closed[frame.client, frame.epoch] = closure
+
+
+class RefusedForNowIsForGood(DurableClient):
+    def receive(self, data):
+        frame = Frame.from_bytes(data)
+        if frame.kind is Kind.REFUSAL and frame.standing in (Standing.FOR_NOW, Standing.ASK_FIRST):
+            data = replace(frame, body=bytes([Standing.FOR_GOOD]) + frame.body[1:]).to_bytes()
+        super().receive(data)
+
+
+class AnotherCharterTakenIn(DurableServer):
+    def __init__(self, *arguments, **how):
+        super().__init__(*arguments, **how)
+        self.introductions.require = lambda frame, **how: None
+
+
+class AnotherCharterNotTold(DurableServer):
+    def _ask(self, frame, now):
+        judged = super()._ask(frame, now)
+        self.concerns.clear("another-charter", frame.client)
+        return judged
+
+
+class NothingIsChecked(DurableServer):
+    """What can be read is taken in: not a number, infinity, any size."""
+
+    def __init__(self, *arguments, **how):
+        super().__init__(*arguments, **how)
+        self.validation.open = lambda frame: Envelope.of(frame, decode(frame.body))
+
+
+class LimitsNotChecked(DurableServer):
+    """Whatever `limits` say, an upload may claim anything."""
+
+    def __init__(self, charter, journal, *, limits, **how):
+        super().__init__(charter, journal, limits=replace(limits, bounds=Bounds()), **how)
+
+
+class NoRateLimit(DurableServer):
+    def __init__(self, *arguments, **how):
+        super().__init__(*arguments, **how)
+        self.validation.check_rate = lambda *arguments, **how: None  # noqa: ARG005
+
+
+class AnySenderBelieved(DurableServer):
+    """A frame is taken for that of the site that it names, whoever sent it."""
+
+    def receive(self, data, now, sender=None):
+        return super().receive(data, now, None)
+
+
+class NumbersFarAheadTaken(DurableServer):
+    def __init__(self, *arguments, **how):
+        super().__init__(*arguments, **how)
+        self.validation.check_ahead = lambda *arguments, **how: None  # noqa: ARG005
+
+
+PLANTED_TROUBLES = [
+    Planted(HeirsWalkedForEver),
+    Planted(RestoredCoordinatorGoesOnNumbering),
+    Planted(NewEpochNotJournalled),
+    Planted(NewEpochNotSentToAll),
+    Planted(AnyEpochBelieved),
+    Planted(LossNotTold),
+    Planted(EpochsOfWholeSeconds),
+    Planted(TwoSitesNotTold),
+    Planted(OtherContentsTakenForARepetition),
+    Planted(DigestsNotInTheSnapshot),
+    Planted(FirstNumberOfALostLifeTaken, federation=1, is_rare=True),
+    Planted(RefusedForNowIsForGood),
+    Planted(AnotherCharterTakenIn),
+    Planted(AnotherCharterNotTold),
+    Planted(NothingIsChecked),
+    Planted(LimitsNotChecked),
+    Planted(NoRateLimit),
+    Planted(AnySenderBelieved),
+    Planted(NumbersFarAheadTaken),
+]
+PLANTED_POISONS = [Planted(NeverCareful), Planted(ForgetsWhatWasPutAside)]

@@ -1,0 +1,80 @@
+"""A hostile site and operators' mistakes cost others nothing, and nothing is lost in silence: schedules of both."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedbandit.durable.careful import TRIES
+from simulation.families import FAMILIES, family_amiss, troubled_family
+from simulation.federations import troubled_run
+from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES
+from simulation.poison import poisoned_run
+from simulation.table import first_death, first_trouble
+from simulation.trouble_checkers import amiss
+
+GROUP = 25
+
+
+def check(first: int) -> None:
+    found = {seed: findings for seed in range(first, first + GROUP) if (findings := amiss(troubled_run(seed)))}
+    assert not found
+
+
+def test_honest_sums_are_exact_whatever_a_hostile_site_sends_and_operators_do():
+    check(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(GROUP, 5000, GROUP))
+def test_honest_sums_are_exact_in_many_more_schedules(first):
+    check(first)
+
+
+def bugs():
+    for planted in PLANTED_TROUBLES:
+        yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
+
+
+@pytest.mark.parametrize("planted", list(bugs()))
+def test_a_planted_bug_is_caught(planted):
+    assert first_trouble(planted) is not None
+
+
+@pytest.mark.parametrize("planted", PLANTED_POISONS, ids=lambda planted: planted.node.__name__)
+def test_a_bug_of_the_quarantine_is_caught(planted):
+    assert first_death(planted) is not None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_frame_that_ends_the_coordinator_is_put_aside_and_nothing_else_is_lost(seed):
+    run = poisoned_run(seed)
+    assert not amiss(run)
+    assert run.deaths >= TRIES
+    assert (run.hostile.number, "frame-put-aside") in run.history.concerns
+
+
+def test_one_integer_replays_everything():
+    first, again = troubled_run(11), troubled_run(11)
+    assert first.history.steps == again.history.steps
+    assert first.history.uploads == again.history.uploads
+    assert [frame.to_bytes() for frame in first.hostile.sent] == [frame.to_bytes() for frame in again.hostile.sent]
+
+
+def test_every_kind_of_trouble_happens():
+    runs = [troubled_run(seed) for seed in range(16)]
+    assert {step for run in runs for step in run.history.steps} >= set(runs[0].faults)
+    assert any(run.stranger is not None for run in runs)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_hostile_site_stops_no_family(name, seed):
+    assert not family_amiss(troubled_family(name, seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("first", range(2, 202, 20))
+def test_a_hostile_site_stops_no_family_in_many_more_schedules(name, first):
+    found = {seed: some for seed in range(first, first + 20) if (some := family_amiss(troubled_family(name, seed)))}
+    assert not found

@@ -1,0 +1,220 @@
+"""What must hold after a run with a hostile site and operators' mistakes. Each checker yields what it finds amiss.
+
+Honest sites that nobody touched lose nothing and count once, to the last digit. A mistake may cost what it must, and
+only that: what a coordinator's old journal lacks; what two lives under one number say at once, if somebody is told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.site_epochs import KEPT_EPOCHS
+from fedbandit.simulation.faults.history import Told
+from fedbandit.simulation.faults.troubled import JUMPS, TroubledRun, uploads_in
+from fedbandit.wire import decode, encode
+from fedbandit.wire.frame import Frame, Kind
+from simulation import checkers
+from simulation.tagged import times_counted
+
+TWO_SITES, OTHER_CHARTER, NOT_WHOLE = "two-sites-one-number", "another-charter", "uploads-missing"
+MOST_BYTES_OF_A_SITE = 40_000
+
+
+def amiss(run: TroubledRun) -> list[str]:
+    """Return all that is amiss, in words."""
+    return [f"{checker.__name__}: {finding}" for checker in CHECKERS for finding in checker(run)]
+
+
+def accepted(run: TroubledRun) -> Iterator[tuple[int, object]]:
+    """Yield the uploads in the coordinator's log, as site and message."""
+    for entry in run.coordinator.disk.records():
+        record = ServerRecord.from_bytes(entry.data)
+        if record.what is What.FRAME:
+            frame = Frame.from_bytes(record.data)
+            if frame.kind is Kind.UPLOAD:
+                yield frame.client, decode(frame.body)
+
+
+class Sums:
+    """Where the rewards of a run are at its end: all sums are exact."""
+
+    def __init__(self, run: TroubledRun) -> None:
+        size = run.charter.setting.dimension
+        self.run = run
+        self.gram, self.moment = np.zeros((size, size)), np.zeros(size)  # of honest sites, at the coordinator
+        self.all_gram, self.all_moment = np.zeros((size, size)), np.zeros(size)  # and of all, in the order of the log
+        for site, message in accepted(run):
+            if hasattr(message, "gram"):
+                self.all_gram += message.gram[0]
+                self.all_moment += message.moment[0]
+                if site != run.hostile.number:
+                    self.gram += message.gram[0]
+                    self.moment += message.moment[0]
+        self.rows = [site.node.life.node.state.rows for site in run.sites]
+        self.at_coordinator = times_counted(self.gram)
+        self.unsent = [times_counted(rows.new_gram[0]) for rows in self.rows]
+
+    def put_aside(self, told: Told) -> float:
+        """How often a reward is in what its machine still holds: uploads to be sent, and refused ones."""
+        outbox = self.run.sites[told.site].node.life.outbox
+        frames = [Frame.from_bytes(data) for data in outbox.frames.values()]
+        bodies = [frame.body for frame in frames if frame.kind is Kind.UPLOAD] + [each.body for each in outbox.refused]
+        messages = [decode(body) for body in bodies]
+        return sum(times_counted(each.gram[0])[told.turn] for each in messages if hasattr(each, "gram"))
+
+
+def the_state_is_the_sum_of_what_was_taken_in(run: TroubledRun) -> Iterator[str]:
+    sums, state = Sums(run), run.coordinator.node.node.state
+    if (state.gram != sums.all_gram).any() or (state.moment != sums.all_moment).any():
+        yield "the server's sums are not those of the uploads in its log"
+    if not (np.isfinite(state.gram).all() and np.isfinite(state.moment).all()):
+        yield "the server's sums are not finite"
+
+
+def each_reward_counts_once_or_its_loss_is_known(run: TroubledRun) -> Iterator[str]:
+    sums = Sums(run)
+    forgotten = set(turns_of(run, run.history.forgotten))
+    expected_gram, expected_moment = 0.0, 0.0
+    for told in run.history.decisions:
+        number = run.sites[told.site].number
+        at_coordinator, unsent = sums.at_coordinator[told.turn], sums.unsent[told.site][told.turn]
+        is_owed = told.is_safe and not told.may_be_lost and told.turn not in forgotten
+        total = at_coordinator + unsent
+        arm = told.features[0, told.choice[0]]
+        expected_gram = expected_gram + at_coordinator * np.outer(arm, arm)
+        expected_moment = expected_moment + at_coordinator * told.reward * arm
+        if number == run.stranger:
+            if at_coordinator:
+                yield f"turn {told.turn} of a site with another charter is counted"
+            if is_owed and not unsent + sums.put_aside(told):
+                yield f"turn {told.turn} of a site with another charter is not at the site"
+        elif number in run.doubtful:
+            is_shown = (number, TWO_SITES) in run.history.concerns
+            is_twice = at_coordinator > 1 and not (told.may_count_twice and is_shown)
+            if is_twice or (is_owed and not total and not is_shown and not sums.put_aside(told)):
+                yield f"turn {told.turn} of site {number}, of which there are two, is counted {at_coordinator:g} times"
+        elif total > 1 or (is_owed and total != 1) or (total and not told.was_told):
+            yield f"turn {told.turn} is counted {total:g} times, {at_coordinator:g} of them at the coordinator"
+    if (sums.gram != expected_gram).any() or (sums.moment != expected_moment).any():
+        yield "the sums of honest sites are not what their decisions give"
+
+
+def turns_of(run: TroubledRun, numbers: set[tuple[int, int, int]]) -> Iterator[int]:
+    """Yield the turns whose rewards are in some uploads."""
+    for number in numbers:
+        for body in run.history.uploads.get(number, ()):
+            message = decode(body)
+            if hasattr(message, "gram"):
+                yield from np.flatnonzero(times_counted(message.gram[0])).tolist()
+
+
+def honest_uploads_are_not_refused(run: TroubledRun) -> Iterator[str]:
+    for site, reason in run.history.refused:
+        if site not in {*run.doubtful, run.stranger} and "life that was lost" not in reason:
+            yield f"of site {site} was refused: {reason}"
+    for site in run.sites:
+        for each in site.node.life.outbox.refused:
+            if site.number not in {*run.doubtful, run.stranger} and "life that was lost" not in each.reason:
+                yield f"site {site.number} has put aside: {each.reason}"
+
+
+def every_site_ends_with_the_last_version(run: TroubledRun) -> Iterator[str]:
+    latest = run.coordinator.node.postbox.latest
+    for machine, site in enumerate(run.sites):
+        life = site.node.life
+        if site.number == run.stranger:
+            continue
+        if site.number in latest:
+            envelope = latest[site.number][-1]
+            if life.version != (envelope.epoch, int(envelope.sequence)):
+                yield f"site {site.number} has {life.version}, not {(envelope.epoch, int(envelope.sequence))}"
+            elif encode(envelope.message) != run.history.bodies[machine, *life.version]:
+                yield f"site {site.number} has another download under the number of its last"
+        if life.outbox.frames:
+            yield f"site {site.number} still has {len(life.outbox.frames)} uploads"
+
+
+def downloads_are_finite(run: TroubledRun) -> Iterator[str]:
+    for number, bodies in run.history.downloads.items():
+        for body in bodies:
+            message = decode(body)
+            for name in message.shapes():
+                if not np.isfinite(getattr(message, name)).all():
+                    yield f"{name} of download {number} is not finite"
+
+
+def what_a_hostile_site_brings_in_is_possible(run: TroubledRun) -> Iterator[str]:
+    """Its uploads are taken in within the limits, as any other's: no more of them, and none that cannot be."""
+    limits, total = run.limits, 0
+    for site, message in accepted(run):
+        if site == run.hostile.number and hasattr(message, "gram"):
+            count, trace = int(message.observations[0]), float(np.trace(message.gram[0]))
+            total += count
+            most, finite = count * limits.bounds.context**2, np.nan_to_num(message.gram[0], posinf=0.0, neginf=0.0)
+            if not 0 <= trace <= most * 1.001 or np.linalg.eigvalsh(finite)[0] < -1e-6 * max(1.0, trace):
+                yield f"an upload of {count} observations has the trace {trace:g}"
+    if total > limits.observations_ahead + limits.observations_per_second * (run.clock + 2 * max(JUMPS)):
+        yield f"{total} observations of a hostile site were taken in"
+
+
+def memory_is_bounded(run: TroubledRun) -> Iterator[str]:
+    node, limits = run.coordinator.node, run.limits
+    windows = Counter(client for client, _ in node.node.seen.windows)
+    closed = Counter(client for client, _ in node.accounts.closed)
+    for client in range(run.charter.setting.clients):
+        if max(windows[client], closed[client]) > KEPT_EPOCHS:
+            yield f"site {client} has {windows[client]} epochs and {closed[client]} closed ones"
+    for (client, epoch), window in node.node.seen.windows.items():
+        if window.top - window.up_to > limits.uploads_ahead:
+            yield f"epoch {epoch} of site {client} has number {window.top} after {window.up_to}"
+    if len(list(node.concerns)) > 10 * (run.charter.setting.clients + 1):
+        yield "there are more concerns than kinds and sites"
+    node.save()
+    size = len(node.journal.snapshot().data)
+    d = run.charter.setting.dimension
+    if size > 30_000 + 100 * d * d + MOST_BYTES_OF_A_SITE * run.charter.setting.clients:
+        yield f"the coordinator's snapshot has {size} bytes"
+
+
+def mistakes_are_noticed(run: TroubledRun) -> Iterator[str]:
+    if run.stranger is not None and (run.stranger, OTHER_CHARTER) not in run.history.concerns:
+        yield f"nobody is told that site {run.stranger} has another charter"
+    lacking = run.history.forgotten - uploads_in(run.coordinator.disk)
+    for site in (each for each in run.sites if each.number not in run.doubtful):
+        life = site.node.life
+        settled = life.outbox.settled.get(life.node.epoch, 0)
+        known = [each for each in lacking if each[:2] == (site.number, life.node.epoch) and each[2] <= settled]
+        if known and not any(kind == NOT_WHOLE for _, kind in run.history.concerns):
+            yield f"nobody is told that the coordinator's journal lacks {known}"
+
+
+def nobody_is_alarmed_for_nothing(run: TroubledRun) -> Iterator[str]:
+    """What an operator is told of an honest site has a cause; a site that was started once has not been two."""
+    for site, kind in run.history.concerns:
+        if site == run.hostile.number:
+            continue
+        is_one = site not in run.doubtful and run.history.boots[site] == 1
+        if (kind == TWO_SITES and is_one) or (kind == OTHER_CHARTER and site != run.stranger):
+            yield f"there is no reason to say {kind} of site {site}"
+        if kind == NOT_WHOLE and not run.losses:
+            yield f"there is no reason to say {kind}: the journal was never lost"
+
+
+CHECKERS = (
+    nobody_is_alarmed_for_nothing,
+    the_state_is_the_sum_of_what_was_taken_in,
+    each_reward_counts_once_or_its_loss_is_known,
+    honest_uploads_are_not_refused,
+    every_site_ends_with_the_last_version,
+    downloads_are_finite,
+    what_a_hostile_site_brings_in_is_possible,
+    memory_is_bounded,
+    mistakes_are_noticed,
+    checkers.no_repeated_reward_is_new,
+    checkers.versions_only_rise,
+    checkers.the_log_gives_the_same_state,
+)
