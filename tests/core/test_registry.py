@@ -102,3 +102,11 @@ def test_an_unknown_name_is_refused_with_the_nearest_one():
     assert str(error.value) == "unknown thing 'async-linucv': did you mean 'async-linucb'?"
     assert "async-linucv" not in things
     assert "async-linucb" in things
+
+
+def test_a_thing_in_a_file_of_its_name_is_found_without_importing_the_others(folder):
+    (folder / "zebra.py").write_text("raise RuntimeError('must not be imported')\n")
+    from found_by_scan import things
+
+    assert things["second"] == "second thing"
+    assert "found_by_scan.first" not in sys.modules
