@@ -10,8 +10,8 @@ says that it was restored, the site asks the coordinator to close the old epoch 
 in a new epoch. If n had been taken in before, then all that the backup held unsent was in it, and the site begins
 anew, with what has happened since it was opened; the coordinator's next download brings back what it had learnt.
 
-A number that the site never gave may also appear later. Then another process has a copy of the store, or an upload of a
-lost life came late; what was unsent in both of them is counted with the other's, what the site has learnt since is kept.
+A number that the site never gave may also appear later. Then another process has a copy of the store, or an upload of
+a lost life came late; what was unsent in both is counted with the other's, what the site has learnt since is kept.
 
 Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
 may be given again. The coordinator remembers digests of the last uploads, so whichever of the two comes second is
