@@ -8,7 +8,7 @@ from dataclasses import field, fields, make_dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import get_type_hints
 from zipfile import ZipFile
 
 import pytest
@@ -17,7 +17,7 @@ import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.former_names import formerly
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
-from fedbandit.durable.site_accounts import Accounts, Closure, CoordinatorMemory
+from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.wire.state import decode_state
 from golden import story
 
@@ -148,28 +148,32 @@ def test_a_store_of_another_site_is_refused_though_it_has_but_a_snapshot(version
         story.open_site(golden.name, 0, golden.folder / "site-1.db")
 
 
-def changed(kind, *, without=(), added=(), name="", **former):
+def changed(kind, *, without=(), added=(), name="", types=None, **former):
     """A record type as a later version may have it."""
-    kept = [each for each in fields(kind) if each.name not in (*without, *former.values())]
-    declared = [(each.name, Any, field(default=each.default, default_factory=each.default_factory)) for each in kept]
-    renamed = [(today, Any) for today in former]
-    again = make_dataclass(name or kind.__name__, renamed + declared + list(added))
-    return formerly(kind.__name__, **former)(again) if name else formerly(**former)(again)
+    hints, today = {**get_type_hints(kind), **(types or {})}, {before: now for now, before in former.items()}
+    kept = [
+        (
+            today.get(each.name, each.name),
+            hints[each.name],
+            field(default=each.default, default_factory=each.default_factory),
+        )
+        for each in fields(kind)
+        if each.name not in without
+    ]
+    again = make_dataclass(name or kind.__name__, [*kept, *added], kw_only=True)
+    return formerly(*([kind.__name__] if name else []), **former)(again)
 
 
 def test_records_that_have_changed_since_are_read_from_the_files_of_earlier_versions(golden):
     """A field was added, one has gone with all that was in it, and a class and a field have a new name."""
     journal = open_journal(str(golden.folder), "coordinator")
     mood = ("mood", str, field(default="calm"))
-    accounts = changed(Accounts, name="Books", counted="observations", added=[mood])
-    memory = changed(CoordinatorMemory, without=["latest", "node"], added=[mood])
-    memory.__annotations__["accounts"] = accounts
-    closure = changed(Closure)
-    read = decode_state(journal.snapshot().data, memory, accounts, closure)
+    accounts = changed(Accounts, name="Books", added=[mood], closed_before="closed")
+    memory = changed(CoordinatorMemory, without=["latest", "node"], added=[mood], types={"accounts": accounts})
+    read = decode_state(journal.snapshot().data, memory)
     assert (read.mood, read.accounts.mood) == ("calm", "calm")
-    assert {str(site): count for site, count in read.accounts.counted.items()} == (
-        golden.known["at snapshot"]["observations"]
-    )
+    closed = {f"{site} {epoch}": [each.first, each.heir] for (site, epoch), each in read.accounts.closed_before.items()}
+    assert closed == golden.known["at snapshot"]["closed"]
     assert not hasattr(read, "latest")
     journal.close()
 

@@ -52,7 +52,7 @@ def begin(name, folder, journal):
         site.node.save()
     for step in range(4):
         story.take_turns(name, sites, rng)
-        story.exchange(server, sites, 1101.0 + step)
+        story.meet_again(server, sites, 1101.0 + step)
     for is_sent in (True, False):
         sites[2] = restore(name, server, sites, 2, places[2], rng, is_sent=is_sent)
     refuse_one(name, sites[1], rng)
