@@ -57,6 +57,10 @@ async def connect(
             await connection.close()
         cause = heard[0] if isinstance(problem, nats.errors.NoServersError) and heard else problem
         raise _why_not(cause, tls is not None) from None
+    except asyncio.CancelledError:  # the site was closed meanwhile
+        with suppress(OSError, nats.errors.Error):
+            await connection.close()
+        raise
     is_made = True
     return connection
 
@@ -81,6 +85,11 @@ def _why_not(error: BaseException, has_tls: bool) -> ConnectionError:
     if has_tls and hung_up and not isinstance(error, ConnectionRefusedError):
         said = "the broker has ended the connection at once: is the credential one of its authority, and still valid?"
         return LinkRefused(said)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return LinkRefused(
+            f"the broker is not one of this credential's authority ({error.verify_message}): give the credential that "
+            "was made for it"
+        )
     words = in_words(error)
     return LinkRefused(words) if "Authorization Violation" in words else ConnectionError(words)
 
