@@ -87,8 +87,8 @@ def _why_not(error: BaseException, has_tls: bool) -> ConnectionError:
         return LinkRefused(said)
     if isinstance(error, ssl.SSLCertVerificationError):
         return LinkRefused(
-            f"the broker is not one of this credential's authority ({error.verify_message}): give the credential that "
-            "was made for it"
+            "the broker is not one of this credential's authority (certificate verify failed: "
+            f"{error.verify_message}): give the credential that was made for it"
         )
     words = in_words(error)
     return LinkRefused(words) if "Authorization Violation" in words else ConnectionError(words)
