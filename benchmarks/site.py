@@ -72,10 +72,11 @@ def _durable() -> float:
 SITES, UPLOADS, GROUP = 100, 40, 64
 
 
-def _uploads(charter: Charter) -> list[tuple[int, bytes]]:
-    """Real uploads of all sites, as they come in turn."""
+def _uploads(charter: Charter) -> tuple[list[tuple[int, bytes]], list[tuple[int, bytes]]]:
+    """Return the question that each site asks first, and real uploads of all sites, as they come in turn."""
     rng = np.random.default_rng(1)
     frames: list[list[bytes]] = []
+    asks: list[tuple[int, bytes]] = []
     for number in range(SITES):
         site = DurableClient(charter, number, fresh=1)
         while len(site.life.outbox.frames) < UPLOADS:
@@ -83,18 +84,21 @@ def _uploads(charter: Charter) -> list[tuple[int, bytes]]:
             arms /= np.linalg.norm(arms, axis=-1, keepdims=True)
             site.learn(site.choose(arms, np.empty((1, 0)))[0], float(rng.uniform(-1, 1)))
         frames.append(site.commit()[:UPLOADS])
-    return [(number, frames[number][place]) for place in range(UPLOADS) for number in range(SITES)]
+        asks.append((number, site.resend()[0]))
+    return asks, [(number, frames[number][place]) for place in range(UPLOADS) for number in range(SITES)]
 
 
 def _coordinator() -> tuple[float, float]:
     """Return the milliseconds an upload costs, and the greatest of a group up to its acknowledgement."""
     setting = Setting(SITES, 2, DIMENSION, 1)
     charter = Charter.named("async-linucb", setting, upload_threshold=1.2, download_threshold=2.0)
-    uploads = _uploads(charter)
+    asks, uploads = _uploads(charter)
     limits = Limits(Bounds(context=1.0, reward=1.0), observations_per_second=1e6)
     slowest = []
     with tempfile.TemporaryDirectory() as folder:
         server = DurableServer(charter, SqliteJournal(Path(folder) / "c.db"), epoch=1, now=0.0, limits=limits)
+        for number, ask in asks:
+            server.receive(ask, 0.0, number)  # sites introduce themselves
         server.receive(uploads[0][1], 0.0, uploads[0][0])  # compiles the kernels
         server.commit()
         began = time.perf_counter()
