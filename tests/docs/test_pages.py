@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
@@ -88,7 +89,7 @@ def play(page: Path) -> Iterator[Shown]:
     module = ModuleType(f"page_{page.stem.replace('-', '_')}")
     sys.modules[module.__name__] = module  # where dataclasses look up the types of their fields
     found = list(blocks(lines))
-    for block, following in zip(found, [*found[1:], None], strict=True):
+    for block, following in zip_longest(found, found[1:]):
         if block.language == "python":
             printed = _run_python(block, module, page)
             is_next = following is not None and not "".join(lines[block.after + 1 : following.first - 1]).strip()
