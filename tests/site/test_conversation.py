@@ -165,6 +165,18 @@ def test_when_the_coordinator_is_heard_again_the_old_pace_returns_at_once():
     assert exchange.everything_at == [0, 30, 90, 210, 450, 530, 560, 590]
 
 
+def test_a_coordinator_that_is_heard_once_and_goes_away_again_is_waited_for_as_at_first():
+    exchange = Exchange(answers=False)
+
+    async def main():
+        asyncio.get_running_loop().call_later(500, lambda: exchange.arrived.put_nowait(b"a download"))
+        asyncio.get_running_loop().call_later(1000, exchange.conversation.end)
+        await exchange.conversation.run()
+
+    run_in_fake_time(main())
+    assert exchange.everything_at == [0, 30, 90, 210, 450, 530, 560, 620, 740, 980]
+
+
 def test_a_broker_forgets_what_it_has_heard_before_it_is_said_again():
     assert 0 < DUPLICATES < RESEND / 2, "else it would take what is said again for a repetition"
 
