@@ -9,6 +9,7 @@ import pytest
 
 from contract.honest_runs import LENGTH, REWARD, HonestRun
 from contract.small_worlds import NEEDS_JAX
+from fedbandit.algorithms.glm.shared.messages import Statistics
 from fedbandit.durable.outcome import Outcome
 from fedbandit.wire import decode, encode
 
@@ -158,3 +159,13 @@ def test_a_stage_that_would_take_longer_than_all_time_is_refused():
     run = UpTo("fedego-lasso", "lasso.teamwork")
     assert "stage 41 has not been" in run.send(stage=np.array([41])).reason
     assert run.send(stage=np.array([40])).outcome is Outcome.ACCEPTED
+
+
+def test_statistics_are_no_answer_to_a_probe():
+    """Told before anything is undone: each time that an algorithm fails halfway costs the coordinator a recovery."""
+    run = UpTo("fedglb-ucb-1", "glm.gradient")
+    size = run.message.gradient.shape[1]
+    headers = {"version": run.message.version, "step": run.message.step}
+    none = np.zeros(1, dtype=np.int64)
+    run.message = Statistics(np.zeros((1, size, size)), observations=none, since=none, **headers)
+    assert run.send().reason == "step 1 is answered by 'glm.gradient', not by 'glm.statistics'"

@@ -15,7 +15,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing, Server
-from fedbandit.core.messages import Download
+from fedbandit.core.messages import Download, Upload
 
 _PROTOCOL = {"version", "step", "since"}
 
@@ -65,9 +65,12 @@ class GlmServer(Server):
         semi-definite with a trace of at most n s L^2. An answer to another question than the open one changes nothing.
         """
         check_not_ahead("update", int(message.version[0]), state.version + 1)
-        if self.update is None or isinstance(message, Due | Behind | Statistics):
+        if self.update is None or isinstance(message, Due | Behind):
             return
         if message.version[0] != state.version + 1 or message.step[0] != state.step:
+            return
+        self._check_kind(state, self.update, message)
+        if isinstance(message, Statistics):
             return
         link = self.update.link
         is_batch = isinstance(message, Batch)
@@ -127,9 +130,7 @@ class GlmServer(Server):
         fits &= state.roster[senders]
         if not fits.any():
             return ()
-        expected = update.expected(state.step)
-        if not isinstance(message, expected):
-            raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
+        self._check_kind(state, update, message)
         again: list[Outgoing[Download]] = []
         if isinstance(message, Statistics | Batch):
             whole = message.since == state.taken[senders]  # or an update went on without what came before
@@ -145,6 +146,11 @@ class GlmServer(Server):
         if not state.answered[state.roster].all():
             return again
         return self._go_on(state, update)
+
+    def _check_kind(self, state: ServerState, update: GlobalUpdate, message: Upload) -> None:
+        expected = update.expected(state.step)
+        if not isinstance(message, expected):
+            raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
 
     def _call_again(self, state: ServerState, client: int) -> Outgoing[Download]:
         return Outgoing(np.array([client]), Call(state.version + 1, since=int(state.taken[client])))
