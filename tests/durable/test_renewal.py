@@ -200,3 +200,20 @@ def test_a_site_of_the_first_version_is_not_sent_what_it_does_not_know():
     ask = with_numbers(Kind.ASK, 0, 0, 0, 7, 3, 7, is_old=True)
     server.receive(ask.to_bytes(), 0.0, 0)
     assert [Frame.from_bytes(data).kind for _, data in server.commit()] == [Kind.ACKNOWLEDGEMENT]
+
+
+def test_what_is_left_of_an_earlier_epoch_is_acknowledged_though_the_journal_lacks_what_was_before_it():
+    server, site = open_server(ASYNC), open_site(ASYNC)
+    asking(server, [site], 1)
+    backup = copy_of(server.journal)
+    turn(site)
+    exchange(server, [site])
+    turn(site, 1)
+    site.commit()
+    left = site.life.last_upload
+    assert left[1] > 1
+    site.life.begin_epoch(left[0] + 1, anew=False)
+    server = open_server(ASYNC, backup)
+    asking(server, [site])
+    assert not site.life.outbox.frames
+    assert server.node.seen.look(0, left[0]).up_to == left[1]

@@ -261,7 +261,7 @@ PLANTED = [
     Planted(SentBeforeTheStoreIsSynced),
     Planted(SequenceReusedAfterARestoredBackup),
     Planted(OldBackupNotNoticed),
-    Planted(StaleWordTaken, federation=1, is_rare=True),
+    Planted(StaleWordTaken, federation=3, is_rare=True),
     Planted(RestoredSiteKeepsWhatIsCounted, federation=1),
     Planted(RestoredSiteForgetsWhatIsNotCounted, federation=1),
     Planted(OlderDownloadOverNewer),

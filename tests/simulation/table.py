@@ -11,7 +11,7 @@ from simulation.planted import PLANTED, Planted
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES, Hangs
 from simulation.poison import poisoned_run
 
-MOST_SEEDS = 500
+MOST_SEEDS = 1500
 
 
 def first_finding(

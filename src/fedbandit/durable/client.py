@@ -63,14 +63,20 @@ class DurableClient(JournalledSite):
         """Make all that has happened safe; return what may now be sent for the first time."""
         if self.journal is not None:
             self.journal.sync()
-        asked = [self._ask().to_bytes()] if self._must_ask else []
+        asked = [self._ask(self.life.node.epoch).to_bytes()] if self._must_ask else []
         self._must_ask = False
         return asked + self.life.outbox.take_new(self.unchecked)
 
     def resend(self) -> list[bytes]:
-        """Return all that the coordinator may lack, and a question for what the site may lack."""
+        """Return all that the coordinator may lack, and a question for what the site may lack.
+
+        Of an epoch that the site has left it tells what was acknowledged, as long as something of it was not: else a
+        coordinator that went back in time would wait for ever for the numbers before.
+        """
         self.commit()
-        frames = [self._ask().to_bytes()]
+        present = self.life.node.epoch
+        left = dict.fromkeys(epoch for epoch, _ in self.life.outbox.frames if epoch != present)
+        frames = [self._ask(epoch).to_bytes() for epoch in (*left, present)]
         if self.is_closing and self.unchecked is not None:
             frames.append(with_numbers(Kind.CLOSE, self.number, *self.unchecked, self._heir()).to_bytes())
         return frames + self.life.outbox.unacknowledged(self.unchecked)
@@ -80,10 +86,10 @@ class DurableClient(JournalledSite):
         """Tell whether there is something to send for the first time."""
         return self._must_ask or bool(self.life.outbox.new)
 
-    def _ask(self) -> Frame:
-        node, outbox = self.life.node, self.life.outbox
+    def _ask(self, epoch: int) -> Frame:
+        outbox = self.life.outbox
         question = Question(
-            node.epoch, outbox.settled.get(node.epoch, 0), self.life.decisions.life, len(outbox.frames),
+            epoch, outbox.settled.get(epoch, 0), self.life.decisions.life, len(outbox.frames),
             self.charter.fingerprint,
         )  # fmt: skip
         return with_numbers(Kind.ASK, self.number, *self.life.version, *question)

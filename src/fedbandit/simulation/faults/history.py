@@ -28,7 +28,7 @@ class Told:
     is_void: bool = False  # the application cannot, or should not, tell it: the site lost the decision or its disk
     backups: int = 0  # of its site, when it became safe
     may_be_lost: bool = False  # its site lost a disk that had it
-    may_count_twice: bool = False  # its site was cloned between an opening and the coordinator's answer
+    may_count_twice: bool = False  # its site was cloned while unsure of its past, or a closing of it was forgotten
 
 
 class Refusal(NamedTuple):

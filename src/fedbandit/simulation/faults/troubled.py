@@ -175,9 +175,13 @@ class TroubledRun(FaultyRun):
     def _replace_journal(self, backup: int | None) -> None:
         """Put an old journal in the place of the coordinator's, or none: note which uploads it lacks."""
         self.crash(self.coordinator)
-        before = uploads_in(self.coordinator.disk)
+        before = numbers_in(self.coordinator.disk)
         self.coordinator.replace_disk(backup)
-        self.history.forgotten |= before - uploads_in(self.coordinator.disk)
+        forgotten = before - numbers_in(self.coordinator.disk)
+        self.history.forgotten |= {each[1:] for each in forgotten if each[0] is Kind.UPLOAD}
+        reopened = {each[1] for each in forgotten if each[0] is Kind.CLOSE}
+        for told in self.history.decisions:  # a lost life of such a site may be taken in again
+            told.may_count_twice |= self.sites[told.site].number in reopened and told.was_told
         self.losses += 1
         self.boot(self.coordinator)
 
@@ -185,8 +189,8 @@ class TroubledRun(FaultyRun):
         self.clock_error = JUMPS[self._pick(len(JUMPS))]
 
 
-def uploads_in(disk: FusedJournal) -> set[tuple[int, int, int]]:
-    """Return site, epoch and number of all uploads in a coordinator's whole log."""
+def numbers_in(disk: FusedJournal) -> set[tuple[Kind, int, int, int]]:
+    """Return kind, site, epoch and number of all frames in a coordinator's whole log."""
     records = [ServerRecord.from_bytes(entry.data) for entry in disk.records()]
     frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
-    return {(each.client, each.epoch, each.sequence) for each in frames if each.kind is Kind.UPLOAD}
+    return {(each.kind, each.client, each.epoch, each.sequence) for each in frames}
