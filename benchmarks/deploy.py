@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -46,10 +46,11 @@ class Deployment(NamedTuple):
 
     address: Address
     coordinator: int  # its process
+    log: Path  # of the coordinator
 
 
 @contextmanager
-def _deployed(algorithm: str, sites: int, apart: bool = False) -> Iterator[Deployment]:
+def deployed(algorithm: str, sites: int, apart: bool = False) -> Iterator[Deployment]:
     """Run a broker and a coordinator, which has one core; `apart` keeps the broker off the coordinator's disk."""
     cores, before = range(os.cpu_count() or 1), os.sched_getaffinity(0)
     os.sched_setaffinity(
@@ -74,7 +75,7 @@ def _deployed(algorithm: str, sites: int, apart: bool = False) -> Iterator[Deplo
                     if process.poll() is not None:
                         raise RuntimeError(log.read_text())
                     time.sleep(0.05)
-                yield Deployment(Address(broker.url, "bench"), process.pid)
+                yield Deployment(Address(broker.url, "bench"), process.pid, log)
             finally:
                 process.terminate()
                 process.wait()
@@ -126,11 +127,13 @@ class Sender:
                 raise RuntimeError(f"unexpected {frame.name}: {frame.body!r}")
 
 
-async def _with_senders(address: Address, sites: int, work: Callable[[list[Sender]], Awaitable[float]]) -> float:
+async def with_senders(
+    address: Address, sites: Iterable[int], work: Callable[[list[Sender]], Awaitable[float]]
+) -> float:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
     bodies = _bodies(64)
-    senders = [Sender(await NatsLink.open(address, number), number, bodies) for number in range(sites)]
+    senders = [Sender(await NatsLink.open(address, number), number, bodies) for number in sites]
     listeners = [asyncio.ensure_future(sender.listen()) for sender in senders]
     try:
         return await work(senders)
@@ -142,26 +145,26 @@ async def _with_senders(address: Address, sites: int, work: Callable[[list[Sende
 
 
 def _run(algorithm: str, sites: int, work: Callable[[list[Sender]], Awaitable[float]], apart: bool = False) -> float:
-    with _deployed(algorithm, sites, apart) as deployment:
-        return asyncio.run(_with_senders(deployment.address, sites, work))
+    with deployed(algorithm, sites, apart) as deployment:
+        return asyncio.run(with_senders(deployment.address, range(sites), work))
 
 
-async def _warm_up(senders: list[Sender]) -> None:
-    """One upload of each, acknowledged: all is compiled and everybody is known."""
+async def warm_up(senders: list[Sender]) -> None:
+    """Have one upload of each acknowledged: all is compiled and everybody is known."""
     await asyncio.gather(*(sender.send() for sender in senders))
-    await _all_acknowledged(senders)
+    await all_acknowledged(senders)
     for sender in senders:
         sender.waits = [0.0] * len(sender.waits)
 
 
-async def _all_acknowledged(senders: list[Sender]) -> None:
+async def all_acknowledged(senders: list[Sender]) -> None:
     while any(len(sender.waits) < len(sender.sent) for sender in senders):
         await asyncio.sleep(0.005)
 
 
 async def _as_fast_as_they_can(senders: list[Sender]) -> float:
     """Return the milliseconds an upload takes from first to last, when every site has some under way."""
-    await _warm_up(senders)
+    await warm_up(senders)
     before, began = sum(len(sender.waits) for sender in senders), time.perf_counter()
 
     async def go_on(sender: Sender) -> None:
@@ -170,18 +173,18 @@ async def _as_fast_as_they_can(senders: list[Sender]) -> float:
             await sender.send()
 
     await asyncio.gather(*(go_on(sender) for sender in senders))
-    await _all_acknowledged(senders)
+    await all_acknowledged(senders)
     acknowledged = sum(len(sender.waits) for sender in senders) - before
     return (time.perf_counter() - began) / acknowledged * 1e3
 
 
 async def _at_the_offered_rate(senders: list[Sender]) -> float:
     """Return the milliseconds up to the acknowledgement, 99th percentile, at so many uploads a second."""
-    await _warm_up(senders)
+    await warm_up(senders)
     await _offer(senders, WARM_SECONDS)
     before = [len(sender.sent) for sender in senders]
     await _offer(senders, SECONDS)
-    await _all_acknowledged(senders)
+    await all_acknowledged(senders)
     waits = [wait for sender, first in zip(senders, before, strict=True) for wait in sender.waits[first:]]
     return float(np.quantile(waits, 0.99)) * 1e3
 
@@ -199,7 +202,7 @@ async def _fan_out(senders: list[Sender]) -> float:
     last = senders[-1]
     for sender in senders[:-1]:
         await sender.send()
-    await _all_acknowledged(senders[:-1])
+    await all_acknowledged(senders[:-1])
     for sender in senders:
         sender.downloaded.clear()
     began = time.perf_counter()
@@ -208,21 +211,23 @@ async def _fan_out(senders: list[Sender]) -> float:
     return time.perf_counter() - began
 
 
+def kilobytes(process: int) -> float:
+    """Return the memory of a process."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return float(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+
 @cache
 def _memory(sites: int) -> float:
     """Return the kilobytes of a coordinator that has heard of so many sites."""
 
-    def kilobytes(process: int) -> float:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-        return float(next(line for line in lines if line.startswith("VmRSS")).split()[1])
-
-    with _deployed(ASYNC, sites) as deployment:
+    with deployed(ASYNC, sites) as deployment:
 
         async def measured(senders: list[Sender]) -> float:
-            await _warm_up(senders)
+            await warm_up(senders)
             return kilobytes(deployment.coordinator)
 
-        return asyncio.run(_with_senders(deployment.address, sites, measured))
+        return asyncio.run(with_senders(deployment.address, range(sites), measured))
 
 
 def _memory_of_a_site() -> float:

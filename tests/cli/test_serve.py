@@ -221,7 +221,7 @@ def test_a_broker_with_tls_needs_its_credential_and_knows_the_roster(fedbandit, 
 def test_a_broker_runs_in_place_of_the_command(fedbandit, tmp_path, monkeypatch):
     (tmp_path / "serve.toml").write_text(GOOD.replace("{broker}", "nats://127.0.0.1:4299"))
     executed = []
-    monkeypatch.setattr(os, "execv", lambda program, arguments: executed.append((program, arguments)))
+    monkeypatch.setattr(os, "execve", lambda program, arguments, environment: executed.append((program, arguments)))
     fedbandit("broker", "serve.toml")
     ((program, arguments),) = executed
     assert program.endswith("nats-server")

@@ -12,7 +12,7 @@ import typer
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.coordinator.settings import ServicePlan, read_plan
 from fedbandit.service.keys.files import Keys
-from fedbandit.transport.nats.broker import server_program
+from fedbandit.transport.nats.broker import server_environment, server_program
 from fedbandit.transport.nats.broker_settings import BROKER, BrokerSettings, Security
 
 
@@ -32,7 +32,7 @@ def broker(
     configuration = store / "broker.conf"
     configuration.write_text(settings.text + "\n", encoding="utf-8")
     program = server_program()
-    os.execv(program, [program, "--config", str(configuration)])
+    os.execve(program, [program, "--config", str(configuration)], server_environment())
 
 
 def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path) -> BrokerSettings:

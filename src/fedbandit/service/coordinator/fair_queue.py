@@ -1,7 +1,8 @@
 """What has arrived and waits for its turn: no site, however much it sends, delays another by more than a turn.
 
 The streams of the broker deliver only so much before something is settled, so a queue stays short whatever sites do. Of
-questions and reports only the last of a site counts; those before it are settled unread.
+questions and reports only the last of a site counts; those before it are settled unread. They are settled now and then,
+not at once, so that a site that never stops asking does not keep broker and coordinator busy.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 
 from fedbandit.transport.nats.hub import Arrival
 from fedbandit.transport.nats.subjects import Subjects
+
+WORDS_SECONDS = 0.1
 
 
 @dataclass
@@ -36,7 +39,8 @@ class FairQueue:
         self._subjects = subjects
         self._most_of_one = most_of_one
         self._lanes: dict[int | None, _Lane] = {}  # of those who have something waiting, whose turn is next first
-        self._unread: list[Arrival] = []
+        self._words: list[Arrival] = []  # questions and reports that are not settled
+        self._words_due = 0.0
 
     def __len__(self) -> int:
         """Return how many arrivals wait."""
@@ -44,29 +48,43 @@ class FairQueue:
 
     def put(self, arrival: Arrival) -> None:
         """Take in what has arrived; a question or a report takes the place of the site's earlier one."""
-        site, subject = arrival.sender, arrival.source.subject
-        lane = self._lanes.setdefault(site, _Lane())
-        if site is not None and subject in (self._subjects.ask(site), self._subjects.report(site)):
-            if subject in lane.last:
-                self._unread.append(lane.last[subject])
-            lane.last[subject] = arrival
+        lane = self._lanes.setdefault(arrival.sender, _Lane())
+        if self._is_word(arrival):
+            self._words.append(arrival)
+            lane.last[arrival.source.subject] = arrival
         else:
             lane.uploads.append(arrival)
 
     def take(self, most: int) -> list[Arrival]:
-        """Return the next group: in turn one of each site, until there are enough."""
+        """Return the next group: a few of each site, in turn, until there are enough.
+
+        Several of one site at once, because they are acknowledged by one frame.
+        """
         group: list[Arrival] = []
-        for _ in range(self._most_of_one):
-            for site in list(self._lanes):
-                if len(group) == most:
-                    return group
-                lane = self._lanes.pop(site)
-                group.append(lane.next())
-                if lane:
-                    self._lanes[site] = lane  # at the end
+        for site in list(self._lanes):
+            room = min(self._most_of_one, most - len(group))
+            if not room:
+                break
+            lane = self._lanes.pop(site)
+            group += [lane.next() for _ in range(min(room, len(lane)))]
+            if lane:
+                self._lanes[site] = lane  # at the end
         return group
 
-    def take_unread(self) -> list[Arrival]:
-        """Return what was replaced before it was read, which is to be settled too."""
-        unread, self._unread = self._unread, []
-        return unread
+    def to_settle(self, group: list[Arrival], elapsed: float) -> list[Arrival]:
+        """Return what the broker may forget when a group is in the journal: its uploads; words, if it is time."""
+        done = [each for each in group if not self._is_word(each)]
+        if elapsed >= self._words_due:
+            waiting = {id(each) for lane in self._lanes.values() for each in lane.last.values()}
+            done += [each for each in self._words if id(each) not in waiting]
+            self._words = [each for each in self._words if id(each) in waiting]
+            self._words_due = elapsed + WORDS_SECONDS
+        return done
+
+    def words_left(self, elapsed: float) -> float | None:
+        """Return the seconds until questions and reports are to be settled, None if there are none."""
+        return max(0.0, self._words_due - elapsed) if self._words else None
+
+    def _is_word(self, arrival: Arrival) -> bool:
+        site, subject = arrival.sender, arrival.source.subject
+        return site is not None and subject in (self._subjects.ask(site), self._subjects.report(site))

@@ -124,15 +124,17 @@ class FederationHost:
     async def _group(self) -> list[Arrival]:
         """Wait for arrivals, for the deadline of a round, or until the journal is to be looked at again."""
         if not self._arrived:
-            left = self._timer.left(time.monotonic())
             try:
-                await asyncio.wait_for(
-                    self._news.wait(), MEASURE_SECONDS if left is None else min(left, MEASURE_SECONDS)
-                )
+                await asyncio.wait_for(self._news.wait(), self._patience(time.monotonic()))
             except TimeoutError:
                 return []
         self._news.clear()
         return self._arrived.take(LARGEST_GROUP)
+
+    def _patience(self, elapsed: float) -> float:
+        """Return the seconds after which there is something to do though nothing has arrived."""
+        lefts = (self._timer.left(elapsed), self._arrived.words_left(elapsed), MEASURE_SECONDS)
+        return min(left for left in lefts if left is not None)
 
     async def _handle(self, group: list[Arrival]) -> None:
         now, elapsed = time.time(), time.monotonic()  # what is recorded; what measures spans, and is never set back
@@ -147,7 +149,7 @@ class FederationHost:
             self._watch(elapsed)
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
         await self._send(frames, now)
-        await self._hub.settle([*group, *self._arrived.take_unread()])
+        await self._hub.settle(self._arrived.to_settle(group, elapsed))
         if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
             self._measured = elapsed
             self.concern("journal-damaged", await asyncio.to_thread(self._maintain))

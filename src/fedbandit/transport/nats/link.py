@@ -15,6 +15,7 @@ import json
 import logging
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,12 @@ class NatsLink:
         self._address = address
         self._site = site
         self._secret = secret
-        self._inbox = f"{self._subjects.inbox(site)}.{secrets.token_hex(16)}"
+        inbox = f"{self._subjects.inbox(site)}.{secrets.token_hex(16)}"
+        self._stored, self._asked = f"{inbox}.stored", f"{inbox}.asked"  # where the broker answers uploads, questions
         self._arrived: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._unstored = Unstored()
         self._timers: list[asyncio.TimerHandle] = []
+        self._trying: asyncio.Future[None] | None = None
         self._broken: ConnectionError | None = None
         self._broker: Any = None
 
@@ -58,12 +61,13 @@ class NatsLink:
         link = cls(address, site, secret or secrets.token_hex(16))
         link._broker = await connect(
             address.server, name=link._subjects.name(site), tls=security(address.server, credentials),
-            seconds=CONNECT_SECONDS, inbox=link._inbox, on_error=link._break,
+            seconds=CONNECT_SECONDS, on_error=link._break,
             on_end=lambda: link._break("the broker has ended the connection"),
         )  # fmt: skip
         try:
             await link._broker.subscribe(link._subjects.down(site), cb=link._on_frame)
-            await link._broker.subscribe(f"{link._inbox}.*", cb=link._on_stored)
+            await link._broker.subscribe(link._stored, cb=link._on_stored)
+            await link._broker.subscribe(link._asked, cb=link._on_asked)
             await link._broker.flush()
             link._require()
         except (OSError, client_library().errors.Error, TimeoutError) as error:
@@ -82,11 +86,10 @@ class NatsLink:
             if kind is Kind.REPORT:  # a later one says the same and more
                 await self._broker.publish(self._subjects.report(self._site), frame)
             elif kind is Kind.ASK:  # the answer to an earlier one may be lost, so no two are the same
-                number = self._unstored.add(b"")
-                await self._broker.publish(self._subjects.ask(self._site), frame, reply=f"{self._inbox}.{number}")
+                await self._broker.publish(self._subjects.ask(self._site), frame, reply=self._asked)
             else:
                 await self._wait_for_room()
-                await self._publish(self._unstored.add(frame), frame)
+                await self._publish(frame)
         except client_library().errors.Error as error:
             raise ConnectionResetError(in_words(error)) from None
 
@@ -103,6 +106,8 @@ class NatsLink:
         """End the connection, after what was sent has left."""
         for timer in self._timers:
             timer.cancel()
+        if self._trying is not None:
+            self._trying.cancel()
         if self._broker is not None and not self._broker.is_closed:
             try:
                 if self._broker.is_connected:
@@ -111,54 +116,58 @@ class NatsLink:
                 log.info("what was sent last may not have left (%s)", in_words(error))
             await self._broker.close()
 
-    async def _publish(self, number: int, frame: bytes) -> None:
+    async def _publish(self, frame: bytes) -> None:
+        self._unstored.add(frame)
         header = read_header(frame)
         name = f"{self._secret}.{header.epoch}.{header.sequence}.{header.kind.name}"
         await self._broker.publish(
-            self._subjects.up(self._site), frame, reply=f"{self._inbox}.{number}", headers={"Nats-Msg-Id": name}
+            self._subjects.up(self._site), frame, reply=self._stored, headers={"Nats-Msg-Id": name}
         )
 
     async def _wait_for_room(self) -> None:
-        """Wait until the broker takes more, and send again what it had no room for."""
-        clock = asyncio.get_running_loop().time
-        end, pause = clock() + NO_ROOM_SECONDS, 0.02
         while not self._unstored.has_room:
-            if self._unstored.refused:
-                if clock() > end:
-                    self._break(
-                        "the broker keeps as many of this site's uploads as it may: is the coordinator away?", NotStored
-                    )
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, 1.0)
-                for number, frame in self._unstored.take_refused():
-                    await self._publish(number, frame)
             await self._unstored.change(1.0)
             self._require()
+
+    async def _try_again(self) -> None:
+        """Send again what the broker had no room for, until it has; break the link if it never has."""
+        clock = asyncio.get_running_loop().time
+        since, pause, stored = clock(), 0.02, self._unstored.count
+        while self._unstored.is_refused and self._broken is None:
+            if self._unstored.count != stored:
+                since, pause, stored = clock(), 0.02, self._unstored.count
+            elif clock() > since + NO_ROOM_SECONDS:
+                self._break(f"the broker keeps as much of this site as it may: {AWAY}", NotStored)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 1.0)
+            with suppress(client_library().errors.Error, OSError):  # then the link is broken anyway
+                for frame in self._unstored.take_refused():
+                    await self._publish(frame)
+            while self._unstored.is_under_way and self._broken is None:
+                await self._unstored.change(1.0)
 
     async def _on_frame(self, message: Any) -> None:
         self._arrived.put_nowait(message.data)
 
     async def _on_stored(self, message: Any) -> None:
-        """Take in what the broker says of a message: stored, or why not. What is no such answer is nobody's."""
-        number = message.subject.rpartition(".")[2]
-        if not number.isdecimal() or int(number) not in self._unstored:
-            return
-        if message.headers and message.headers.get("Status") == "503":
-            self._break(
-                f"the broker knows no federation {self._address.federation!r}: is its coordinator serving?", NotStored
-            )
-            return
-        try:
-            answer = json.loads(message.data)
-            error = answer.get("error")
-        except (ValueError, AttributeError):
-            return
-        if error is None:
-            self._unstored.stored(int(number))
-        elif error.get("err_code") in NO_ROOM:
-            self._unstored.refuse(int(number))
+        """Take in what the broker says of an upload: stored, or why not. What is no such answer means nothing."""
+        told = _told(message)
+        if "error" in told and told["error"].get("err_code") in NO_ROOM:
+            self._unstored.refuse()
+            if self._trying is None or self._trying.done():
+                self._trying = asyncio.ensure_future(self._try_again())
+        elif "seq" in told and "error" not in told:
+            self._unstored.stored()
         else:
-            self._break(f"the broker has not stored a message: {error.get('description', error)}", NotStored)
+            await self._on_asked(message)
+
+    async def _on_asked(self, message: Any) -> None:
+        """Take in what the broker says of a question. That it is stored is of no interest, and another may come."""
+        error = _told(message).get("error")
+        if message.headers and message.headers.get("Status") == "503":
+            self._break(f"the broker knows no federation {self._address.federation!r}: {AWAY}", NotStored)
+        elif error is not None and error.get("err_code") not in NO_ROOM:
+            self._break(f"the broker has not stored a message: {error.get('description', '')}", NotStored)
 
     def _look(self) -> None:
         """Look now and then whether the broker has gone silent, as one does whose disk is full."""
@@ -184,6 +193,16 @@ class NatsLink:
     def _require(self) -> None:
         if self._broken is not None:
             raise type(self._broken)(str(self._broken))
+
+
+def _told(message: Any) -> dict[str, Any]:
+    """Return the answer of a broker, or nothing if it is none."""
+    try:
+        told = json.loads(message.data)
+    except ValueError:
+        return {}
+    is_answer = isinstance(told, dict) and isinstance(told.get("error", {}), dict)
+    return told if is_answer else {}
 
 
 def connector(url: str, site: int, credentials: str | Path | None = None) -> Connect:

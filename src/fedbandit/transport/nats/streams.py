@@ -23,6 +23,7 @@ CONSUMER = "coordinator"
 REDELIVER_SECONDS = 60.0  # longer than any queue: what comes twice takes twice the time
 MOST_WAITING = 32  # uploads of one site that the broker keeps for the coordinator
 MOST_UNSETTLED = 128  # messages of one stream that are on their way: several sites' worth
+MOST_WORDS = 64  # questions, or reports, that are on their way: they are settled ten times a second
 MOST_UNSETTLED_BYTES = 16 * 1024 * 1024  # and fewer where they are large
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
 PROBE, PROBE_SUBJECT = "fedbandit-probe", "fedbandit-broker.probe"  # a stream that shows whether the broker can store
@@ -44,10 +45,10 @@ class Streams:
         for name, subject in subjects.streams(clients).items():
             room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
             await self._ensure(name, subject, storage.FILE, max_msg_size=largest, **room)
-            await self._consume(name, subjects.delivery, largest)
+            await self._consume(name, subjects.delivery, most_unsettled(largest))
         for name, subject in subjects.last_words.items():
             await self._ensure(name, subject, storage.MEMORY, max_msg_size=largest, max_msgs_per_subject=1)
-            await self._consume(name, subjects.delivery, largest)
+            await self._consume(name, subjects.delivery, MOST_WORDS)
 
     async def probe(self, seconds: float) -> str:
         """Have the broker store something; return why it cannot, or nothing."""
@@ -82,14 +83,14 @@ class Streams:
             await self._context.delete_stream(config.name)
             await self._context.add_stream(config)
 
-    async def _consume(self, stream: str, delivery: str, largest: int) -> None:
+    async def _consume(self, stream: str, delivery: str, most: int) -> None:
         """Deliver from the beginning: what was on its way to a coordinator that is no more comes at once."""
         api = self._api
         with suppress(self._errors.NotFoundError):
             await self._context.delete_consumer(stream, CONSUMER)
         config = api.ConsumerConfig(
             durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.EXPLICIT,
-            ack_wait=REDELIVER_SECONDS, max_ack_pending=most_unsettled(largest),
+            ack_wait=REDELIVER_SECONDS, max_ack_pending=most,
         )  # fmt: skip
         await self._context.add_consumer(stream, config)
 
