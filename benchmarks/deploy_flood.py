@@ -92,13 +92,6 @@ def _work(
             told, _ = await asyncio.to_thread(flood.communicate)
         grown = kilobytes(deployment.coordinator) - memory
         note(Measured(flooded / alone, int(told), grown, deployment.log.stat().st_size - log))
-        print(
-            what,
-            f"alone {alone * 1e3:.1f} ms, flooded {flooded * 1e3:.1f} ms",
-            int(told),
-            grown,
-            deployment.log.stat().st_size - log,
-        )
         return flooded / alone
 
     return work

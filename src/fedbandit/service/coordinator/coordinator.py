@@ -93,6 +93,7 @@ class Coordinator:
         try:
             errors = await asyncio.gather(*(self._serve_one(host) for host in self.hosts))
         finally:
+            self._stop.set()  # one that is cancelled may miss it, when it waits for the broker just then
             for look in looks:
                 look.cancel()
             await asyncio.gather(*looks, return_exceptions=True)
@@ -122,18 +123,22 @@ class Coordinator:
             for host in self.hosts:
                 host.look()
                 host.concern("broker-cannot-store", self._broker_problem())
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), LOOK_SECONDS)
+            await self._pause(LOOK_SECONDS)
 
     async def _look_at_the_broker(self) -> None:
         """Find out, now and then, whether the broker can store; and let no site stay without showing its credential."""
-        while True:
+        while not self._stop.is_set():
             try:
                 await self.hub.probe()
                 await self.hub.end_connections(older_than=LONGEST_CONNECTION)
             except Exception:
                 log.exception("the broker could not be looked at")
-            await asyncio.sleep(BROKER_SECONDS)
+            await self._pause(BROKER_SECONDS)
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
 
 
 def serve(plan: ServicePlan) -> None:
