@@ -2,9 +2,10 @@
 
 import pytest
 
-from fedbandit.durable.careful import ENOUGH, OPENINGS, TRIES
+from fedbandit.durable.careful import ENOUGH, OPENINGS, TRIES, Careful
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
 from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.wire.frame import Frame, Kind
 from samples.pair import charter, introduce, kinds, open_server, open_site, to_server, turn
 
@@ -153,3 +154,18 @@ def test_whatever_goes_wrong_in_a_check_the_frame_is_refused_with_a_reason(place
     monkeypatch.undo()
     assert server.receive(frames[1], 0.0, 0).outcome is Outcome.ACCEPTED
     assert "ACKNOWLEDGEMENT" in kinds(server.commit())
+
+
+def test_failures_are_forgotten_when_enough_was_taken_in():
+    careful, opened = Careful(), ServerRecord(What.OPENED, 0.0)
+    for _ in range(OPENINGS + TRIES):
+        careful.take_in(opened)
+        careful.take_in(careful.before(b"frame", 0.0))
+    careful.take_in(opened)
+    assert careful.before(b"frame", 0.0).what is What.ASIDE
+    assert careful.before(b"other", 0.0).what is What.TRIED
+    for _ in range(ENOUGH):
+        assert careful.is_on
+        careful.take_in(ServerRecord(What.FRAME, 0.0))
+    assert not careful.is_on
+    assert careful.before(b"frame", 0.0).what is What.TRIED

@@ -1,5 +1,7 @@
 """A site that goes on in a new epoch has the old one closed; whatever it says of its epochs, it stops nobody."""
 
+from dataclasses import replace
+
 import pytest
 
 from fedbandit.durable.journals.journal import MemoryJournal
@@ -89,3 +91,41 @@ def test_a_site_whose_clock_went_back_learns_which_epoch_is_late_enough():
     assert again.life.node.epoch == 10**9 + 1
     assert not again.life.outbox.frames
     assert server.node.state.uploads == 2
+
+
+def upload(server, epoch, number, seed=0):
+    """Let a site upload something in an epoch, under a number."""
+    site = open_site(ASYNC)
+    turn(site, seed)
+    frame = replace(Frame.from_bytes(site.commit()[0]), epoch=epoch, sequence=number)
+    return to_server(server, [frame.to_bytes()])
+
+
+@pytest.mark.parametrize(("number", "was_taken_in"), [(1, 1), (2, 0)])
+def test_a_life_that_went_on_from_the_same_backup_is_asked_about_what_it_had(number, was_taken_in):
+    """What the backup held unsent was in its first upload; with a later one alone, nobody knows."""
+    server = open_server(ASYNC)
+    close(server, 7, 3, 8)
+    upload(server, 8, number)
+    server.commit()
+    close(server, 7, 3, 9)
+    (answer,) = [each for each in map(Frame.from_bytes, dict(server.commit()).values()) if each.kind is Kind.CLOSED]
+    assert answer.numbers == (9, was_taken_in, 3)
+
+
+def test_a_life_that_sent_nothing_leaves_nothing_to_be_asked_about():
+    server = open_server(ASYNC)
+    close(server, 7, 3, 8)
+    server.commit()
+    close(server, 7, 3, 9)
+    (answer,) = map(Frame.from_bytes, dict(server.commit()).values())
+    assert answer.numbers == (9, 0, 0)
+    assert server.accounts.closed == {(0, 7): Closure(3, 9), (0, 8): Closure(1, 9)}
+    assert upload(server, 8, 1) == ["refused"]
+
+
+def test_a_closing_at_a_later_number_does_not_open_what_an_earlier_one_has_closed():
+    server = open_server(ASYNC)
+    close(server, 7, 3, 8)
+    close(server, 7, 5, 9)
+    assert server.accounts.closed[0, 7] == Closure(3, 8)

@@ -192,6 +192,9 @@ def test_a_site_waits_no_longer_for_what_an_earlier_coordinator_was_to_send():
     assert encode_state(again.life.node.state) == encode_state(site.life.node.state)
     to_sites({0: site}, answers)
     assert site.life.in_exchange, "a repeated word changes nothing"
+    to_server(anew, site.resend())
+    assert "RENEWED" not in kinds(anew.commit()), "it is told once that it has heard"
+    assert not anew.accounts.stranded
 
 
 def test_a_site_of_the_first_version_is_not_sent_what_it_does_not_know():

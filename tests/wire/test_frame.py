@@ -40,6 +40,20 @@ def test_a_frame_of_the_first_version_is_as_it_was():
     assert read_header(data) == (Kind.VOID, 1, 2, 3, True)
 
 
+def test_what_the_numbers_of_kinds_and_standings_mean_is_the_same_for_ever():
+    kinds = ["UPLOAD", "DOWNLOAD", "ACKNOWLEDGEMENT", "REFUSAL", "ASK", "VOID", "CLOSE", "CLOSED", "REPORT", "RENEWED"]
+    assert [each.name for each in sorted(Kind)] == kinds
+    assert [each.value for each in sorted(Kind)] == list(range(10))
+    assert [each.name for each in sorted(Standing)] == ["FOR_NOW", "FOR_GOOD", "ASK_FIRST", "NUMBER_TAKEN"]
+    assert [each.value for each in sorted(Standing)] == list(range(4))
+
+
+@pytest.mark.parametrize("body", [b"", b"\x03", b"\x03" + bytes(7)])
+def test_a_refusal_that_is_cut_short_is_not_read(body):
+    with pytest.raises(ProtocolError, match="refusal without a reason"):
+        Frame.from_bytes(Frame(Kind.REFUSAL, 1, 2, 3, body).to_bytes())
+
+
 @given(NUMBERS, st.sampled_from([Kind.UPLOAD, Kind.DOWNLOAD]), st.binary(max_size=50))
 def test_frames_with_messages_come_back(numbers, kind, body):
     *numbers, is_old = numbers
