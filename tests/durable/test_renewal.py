@@ -220,3 +220,40 @@ def test_what_is_left_of_an_earlier_epoch_is_acknowledged_though_the_journal_lac
     asking(server, [site])
     assert not site.life.outbox.frames
     assert server.node.seen.look(0, left[0]).up_to == left[1]
+
+
+def test_a_site_whose_last_upload_alone_was_lost_goes_on():
+    """It has no later download than the coordinator, but waits for the end of a round that nobody knows of."""
+    of = ROUNDS[0]
+    server, sites = open_server(of), [open_site(of, number) for number in range(2)]
+    for site in sites:
+        turn_of_any(site, 0)
+    exchange(server, sites)
+    again = open_server(of, copy_of(server.journal))
+    turn_of_any(sites[0], 1)
+    exchange(server, sites)
+    assert sites[0].life.in_exchange
+    assert sites[0].life.version == (again.node.epoch, again.node.sent)
+    asking(again, sites)
+    assert not sites[0].life.in_exchange
+    for site in sites:
+        turn_of_any(site, 2)
+    exchange(again, sites)
+    assert not any(site.life.in_exchange for site in sites)
+    assert {site.life.version for site in sites} == {(again.node.epoch, again.node.sent)}
+
+
+def test_who_has_answered_in_an_open_round_is_not_asked_once_more():
+    of = charter("sync-linucb", sites=3, sync_threshold=0.0)
+    server, sites = open_server(of), [open_site(of, number) for number in range(3)]
+    turn(sites[0])
+    to_server(server, sites[0].commit())
+    calls = dict(server.commit())
+    sites[1].receive(calls[1])
+    to_server(server, sites[1].commit())
+    server.commit()
+    assert server.awaited().tolist() == [2]
+    lie = with_numbers(Kind.ASK, 0, server.node.epoch, server.node.sent + 1, 7, 0, 7)
+    server.receive(lie.to_bytes(), 0.0, 0)
+    frames = [(site, Frame.from_bytes(data)) for site, data in server.commit()]
+    assert [site for site, frame in frames if frame.kind is Kind.DOWNLOAD] == [2]
