@@ -1,58 +1,236 @@
-"""One federation, without a broker: what its host does by itself."""
+"""One federation in a coordinator's process, with a hub that only notes what it is told."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from fedbandit.core.algorithm import Setting
 from fedbandit.protocol.charter import Charter
-from fedbandit.service.coordinator import host
-from fedbandit.service.coordinator.settings import FederationPlan
+from fedbandit.service.coordinator import host as module
+from fedbandit.service.coordinator.coordinator import Coordinator
+from fedbandit.service.coordinator.host import MOST_OF_ONE, FederationHost
+from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan
+from fedbandit.transport.nats.hub import Arrival
+from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
+from fedbandit.wire.report import Report
+from samples.waiting import PATIENCE
+from simulation.tagged import tagged_setting
 
-CHARTER = Charter.named("async-linucb", Setting(clients=3, arms=1, dimension=2, horizon=1))
 
+class NotingHub:
+    """A broker that is always there."""
 
-class NoHub:
-    """A connection over which nothing comes."""
+    def __init__(self):
+        self.settled, self.sent, self.trouble, self.is_connected = [], [], "", True
 
     async def open(self, door):
         self.door = door
 
     async def send(self, subjects, frames):
-        assert not frames
+        self.sent += frames
 
     async def settle(self, arrivals):
-        assert not arrivals
+        self.settled += arrivals
 
 
-async def until(condition):
-    async with asyncio.timeout(60.0):
-        while not condition():
-            await asyncio.sleep(0.001)
+def charter(name="async-linucb", **parameters):
+    return Charter.named(name, tagged_setting(10, 3), **parameters)
 
 
-@pytest.fixture
-def idle(tmp_path, monkeypatch):
-    """A host that looks at its journal all the time."""
-    monkeypatch.setattr(host, "MEASURE_SECONDS", 0.001)
-    return host.FederationHost(FederationPlan("clinics", CHARTER), str(tmp_path), NoHub())
+def host_of(hub, **more):
+    return FederationHost(FederationPlan("demo", charter(), **more), "memory:", hub)
 
 
-def test_a_journal_that_cannot_be_believed_is_a_grave_concern_though_nothing_arrives(idle, tmp_path):
-    async def go():
-        await idle.open()
-        serving = asyncio.create_task(idle.serve())
-        await until(lambda: idle.telemetry.journal_bytes)
-        assert idle.telemetry.problem() == ""
-        (tmp_path / "clinics.db").rename(tmp_path / "elsewhere.db")
-        await until(idle.telemetry.problem)
-        assert "clinics.db cannot be used: its file has gone" in idle.telemetry.problem()
-        (tmp_path / "elsewhere.db").rename(tmp_path / "clinics.db")
-        await until(lambda: not idle.telemetry.problem())
-        idle.stop()
+def arrival(host, site, what, data):
+    return Arrival(site, data, SimpleNamespace(subject=getattr(host.subjects, what)(site), reply="somewhere"))
+
+
+def ask(site):
+    return with_numbers(Kind.ASK, site, 0, 0, *Question(1, 0, 1)).to_bytes()
+
+
+def serve(host, arrivals, until):
+    """Serve what arrives until something is so."""
+
+    async def all_of_it():
+        await host.open()
+        for each in arrivals:
+            host._hub.door.arrive(each)
+        serving = asyncio.ensure_future(host.serve())
+        async with asyncio.timeout(PATIENCE):
+            while not until() and not serving.done():
+                await asyncio.sleep(0.005)
+        host.stop()
         await serving
-        idle.close()
 
-    asyncio.run(go())
+    asyncio.run(all_of_it())
+
+
+def raising(*_, **__):
+    raise RuntimeError("telemetry is broken")
+
+
+def test_telemetry_that_raises_does_not_end_the_service(monkeypatch, caplog):
+    hub = NotingHub()
+    host = host_of(hub)
+    for name in ("received", "report", "sent", "left_out"):
+        monkeypatch.setattr(host.telemetry, name, raising)
+    report = Report(1, 0, 0.0, {}).to_frame(0, 1).to_bytes()
+    arrivals = [arrival(host, 1, "ask", ask(1)), arrival(host, 0, "report", report), arrival(host, 2, "ask", ask(2))]
+    serve(host, arrivals, lambda: len(hub.settled) == 3)
+    assert {site for site, _ in hub.sent} == {1, 2}
+    assert sum("telemetry is broken" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_a_log_that_cannot_be_written_does_not_end_the_service(monkeypatch):
+    hub = NotingHub()
+    host = host_of(hub)
+    monkeypatch.setattr(module, "log", SimpleNamespace(warning=raising, info=print))
+    serve(host, [arrival(host, 1, "up", b"nonsense"), arrival(host, 2, "ask", ask(2))], lambda: len(hub.settled) == 2)
+    assert {site for site, _ in hub.sent} == {2}
+
+
+def test_a_flood_of_one_site_is_handled_a_few_at_a_time_and_logged_once(caplog):
+    hub = NotingHub()
+    host = host_of(hub)
+    flood = [arrival(host, 0, "up", b"nonsense") for _ in range(100)]
+    groups = []
+    taken = host._arrived.take
+    host._arrived.take = lambda most: groups.append(taken(most)) or groups[-1]
+    serve(host, [*flood, arrival(host, 1, "ask", ask(1))], lambda: len(hub.settled) == 101)
+    assert [each.sender for each in groups[0]] == [0] * MOST_OF_ONE + [1]
+    assert max(map(len, groups)) == MOST_OF_ONE + 1
+    assert sum("frame cut short" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_a_clock_that_is_set_back_does_not_keep_a_round_open(monkeypatch):
+    """A round is opened, the clock goes back by an hour, and the deadline strikes all the same."""
+    hub = NotingHub()
+    plan = FederationPlan("demo", charter("sync-linucb", sync_threshold=0.01), deadline=0.2)
+    host = FederationHost(plan, "memory:", hub)
+    wall = SimpleNamespace(time=module.time.time, monotonic=module.time.monotonic)
+    monkeypatch.setattr(module, "time", wall)
+    real = wall.time
+    monkeypatch.setattr(host.server, "awaited", lambda: np.array([2]))
+    struck = []
+
+    def strike(now):
+        struck.append(now)
+        host.server.awaited = lambda: np.array([], dtype=int)
+        return np.array([2])
+
+    monkeypatch.setattr(host.server, "deadline", strike)
+
+    def set_back():
+        if hub.settled:
+            wall.time = lambda: real() - 3600.0
+        return bool(struck)
+
+    serve(host, [arrival(host, 1, "up", b"x")], set_back)
+    assert struck
+
+
+def test_a_federation_that_fails_leaves_the_others_alone_and_is_told_of(monkeypatch, caplog):
+    plans = tuple(FederationPlan(name, charter()) for name in ("bad", "good"))
+
+    async def run():
+        coordinator = Coordinator(ServicePlan(plans, journal="memory:"))
+        hub = coordinator.hub = NotingHub()
+        hub.probe, hub.end_connections = nothing, nothing
+        bad, good = coordinator.hosts = [FederationHost(each, "memory:", hub) for each in plans]
+        coordinator._is_serving = True
+        doors = []
+        for host in coordinator.hosts:
+            await host.open()
+            doors.append(hub.door)
+        monkeypatch.setattr(bad.server, "receive", raising)
+        serving = asyncio.ensure_future(coordinator._serve())
+        doors[0].arrive(arrival(bad, 1, "ask", ask(1)))
+        async with asyncio.timeout(PATIENCE):
+            while not bad.failure:
+                await asyncio.sleep(0.005)
+            doors[0].arrive(arrival(bad, 1, "ask", ask(1)))
+            doors[1].arrive(arrival(good, 2, "ask", ask(2)))
+            while not hub.settled:
+                await asyncio.sleep(0.005)
+        assert [each.sender for each in hub.settled] == [2], "what the failed one was sent stays with the broker"
+        assert "the federation bad has failed (RuntimeError: telemetry is broken)" in coordinator.problem()
+        assert [each.kind for each in bad.server.concerns] == ["federation-failed"]
+        assert list(good.server.concerns) == []
+        coordinator.stop()
+        await serving
+
+    async def nothing(*_, **__):
+        return None
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(run())
+    assert any("the federation bad has failed" in record.getMessage() for record in caplog.records)
+
+
+def test_if_all_federations_have_failed_the_coordinator_ends_with_the_error(monkeypatch):
+    plans = (FederationPlan("bad", charter()),)
+
+    async def run():
+        coordinator = Coordinator(ServicePlan(plans, journal="memory:"))
+        hub = coordinator.hub = NotingHub()
+        hub.probe = hub.end_connections = nothing
+        (bad,) = coordinator.hosts = [FederationHost(each, "memory:", hub) for each in plans]
+        await bad.open()
+        monkeypatch.setattr(bad.server, "receive", raising)
+        hub.door.arrive(arrival(bad, 1, "ask", ask(1)))
+        with pytest.raises(RuntimeError, match="telemetry is broken"):
+            await asyncio.wait_for(coordinator._serve(), PATIENCE)
+
+    async def nothing(*_, **__):
+        return None
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_stores_nothing_is_a_problem_and_a_concern():
+    plans = (FederationPlan("demo", charter()),)
+
+    async def run():
+        coordinator = Coordinator(ServicePlan(plans, journal="memory:"))
+        hub = coordinator.hub = NotingHub()
+        (host,) = coordinator.hosts = [FederationHost(each, "memory:", hub) for each in plans]
+        coordinator._is_serving = True
+
+        async def full():
+            hub.trouble = "insufficient resources"
+
+        async def nothing(**_):
+            return 0
+
+        hub.probe, hub.end_connections = full, nothing
+        await host.open()
+        serving = asyncio.ensure_future(coordinator._serve())
+        async with asyncio.timeout(PATIENCE):
+            while not hub.trouble:
+                await asyncio.sleep(0.005)
+        assert "does not store what sites send (insufficient resources)" in coordinator.problem()
+        coordinator._note_broker()
+        assert [each.kind for each in host.server.concerns] == ["broker-cannot-store"]
+        hub.trouble = ""
+        coordinator._note_broker()
+        assert list(host.server.concerns) == []
+        assert coordinator.problem() == ""
+        coordinator.stop()
+        await serving
+
+    asyncio.run(run())
+
+
+def test_frames_of_no_site_change_nothing(caplog):
+    hub = NotingHub()
+    host = host_of(hub)
+    frame = Frame(Kind.VOID, 1, 1, 1).to_bytes()
+    strange = Arrival(None, frame, SimpleNamespace(subject="fedbandit.demo.up.2.1", reply="somewhere"))
+    serve(host, [strange], lambda: hub.settled)
+    assert hub.sent == []
+    assert "refused what came under fedbandit.demo.up.2.1" in caplog.text

@@ -120,10 +120,14 @@ class Coordinator:
     async def _look(self) -> None:
         """Look, now and then, at what calls for somebody's attention."""
         while not self._stop.is_set():
+            self._note_broker()
             for host in self.hosts:
                 host.look()
-                host.concern("broker-cannot-store", self._broker_problem())
             await self._pause(LOOK_SECONDS)
+
+    def _note_broker(self) -> None:
+        for host in self.hosts:
+            host.concern("broker-cannot-store", self._broker_problem())
 
     async def _look_at_the_broker(self) -> None:
         """Find out, now and then, whether the broker can store; and let no site stay without showing its credential."""

@@ -14,6 +14,7 @@ from fedbandit.transport.nats.hub import Arrival
 from fedbandit.transport.nats.subjects import Subjects
 
 WORDS_SECONDS = 0.1
+MOST_WORDS = 1000  # that are not settled, whatever the time
 
 
 @dataclass
@@ -74,7 +75,7 @@ class FairQueue:
     def to_settle(self, group: list[Arrival], elapsed: float) -> list[Arrival]:
         """Return what the broker may forget when a group is in the journal: its uploads; words, if it is time."""
         done = [each for each in group if not self._is_word(each)]
-        if elapsed >= self._words_due:
+        if elapsed >= self._words_due or len(self._words) > MOST_WORDS:
             waiting = {id(each) for lane in self._lanes.values() for each in lane.last.values()}
             done += [each for each in self._words if id(each) not in waiting]
             self._words = [each for each in self._words if id(each) in waiting]

@@ -91,7 +91,11 @@ class FederationHost:
     def fail(self, error: BaseException) -> None:
         """Stop for good after something unforeseen; what was not acknowledged stays with the broker and the sites."""
         self.failure = f"{type(error).__name__}: {error}"
-        self.abandon()
+        self.concern(
+            "federation-failed", f"this federation is served no more ({self.failure}): start the coordinator again"
+        )
+        with suppress(Exception):  # the journal may be what has failed
+            self.abandon()
 
     def concern(self, kind: str, text: str) -> None:
         """Raise a concern of the whole federation, or clear it if there is no text."""

@@ -48,7 +48,7 @@ class NatsLink:
         self._stored, self._asked = f"{inbox}.stored", f"{inbox}.asked"  # where the broker answers uploads, questions
         self._arrived: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._unstored = Unstored()
-        self._timers: list[asyncio.TimerHandle] = []
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self._trying: asyncio.Future[None] | None = None
         self._broken: ConnectionError | None = None
         self._broker: Any = None
@@ -104,7 +104,7 @@ class NatsLink:
 
     async def close(self) -> None:
         """End the connection, after what was sent has left."""
-        for timer in self._timers:
+        for timer in self._timers.values():
             timer.cancel()
         if self._trying is not None:
             self._trying.cancel()
@@ -173,17 +173,17 @@ class NatsLink:
         """Look now and then whether the broker has gone silent, as one does whose disk is full."""
         if self._unstored.age() > NO_ANSWER_SECONDS:
             self._break(
-                f"the broker has not said within {NO_ANSWER_SECONDS:g} seconds that it has stored a message", NotStored
+                f"the broker has stored no message for {NO_ANSWER_SECONDS:g} seconds: has its disk room?", NotStored
             )
         elif self._broken is None:
-            self._timers[:1] = [asyncio.get_running_loop().call_later(NO_ANSWER_SECONDS / 4, self._look)]
+            self._timers["look"] = asyncio.get_running_loop().call_later(NO_ANSWER_SECONDS / 4, self._look)
 
     def _end_at(self, moment: float | None) -> None:
         """End the link when the credential expires: the broker looks at it only when a connection is made."""
         if moment is not None:
             said = "the credential of this site has expired: ask for a new one (`fedbandit keys new`)"
             left = max(0.0, moment - time.time())
-            self._timers.append(asyncio.get_running_loop().call_later(min(left, 1e6), self._break, said, LinkRefused))
+            self._timers["end"] = asyncio.get_running_loop().call_later(min(left, 1e6), self._break, said, LinkRefused)
 
     def _break(self, reason: str, kind: type[ConnectionError] = ConnectionResetError) -> None:
         self._broken = self._broken or kind(reason)

@@ -1,0 +1,195 @@
+"""The coordinator's side of a real broker: it comes back for ever, and notices a broker that stores nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.transport.link import NotStored
+from fedbandit.transport.nats import link as link_module
+from fedbandit.transport.nats import unstored
+from fedbandit.transport.nats.address import Address
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.connection import connect
+from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.link import NatsLink
+from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.wire.frame import Frame, Kind
+from samples.waiting import PATIENCE
+
+SUBJECTS = Subjects("demo")
+
+
+def upload(number, size=10):
+    return Frame(Kind.UPLOAD, 1, 7, number, bytes(size)).to_bytes()
+
+
+async def opened(broker, most_bytes=1000):
+    hub, arrived = Hub(broker.url), asyncio.Queue()
+    await hub.connect()
+    await hub.open(Door(SUBJECTS, 2, most_bytes, arrived.put_nowait))
+    return hub, arrived
+
+
+async def until(condition):
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_sites_send(tmp_path, caplog):
+    settings = BrokerSettings(tmp_path, port=free_port())
+
+    async def attempt():
+        broker = Broker(settings)
+        hub, arrived = await opened(broker)
+        attempts = []
+        connecting = hub._connect
+
+        async def counted():
+            attempts.append(1)
+            await connecting()
+
+        hub._connect = counted
+        broker.kill()
+        await until(lambda: len(attempts) > 5)
+        assert not hub.is_connected
+        await hub.send(SUBJECTS, [(1, b"dropped")])
+        with Broker(settings) as again:
+            await until(lambda: hub._returning.done())
+            link = await NatsLink.open(Address(again.url, "demo"), 1)
+            await link.send(upload(1))
+            arrival = await asyncio.wait_for(arrived.get(), PATIENCE)
+            assert (arrival.sender, arrival.data) == (1, upload(1))
+            await hub.send(SUBJECTS, [(1, b"for us")])
+            assert await asyncio.wait_for(link.receive(), PATIENCE) == b"for us"
+            await link.close()
+            await hub.close()
+
+    asyncio.run(attempt())
+    assert sum("is gone; trying again" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_what_was_delivered_and_not_settled_comes_again_after_a_reconnect(tmp_path):
+    settings = BrokerSettings(tmp_path, port=free_port())
+
+    async def attempt():
+        broker = Broker(settings)
+        hub, arrived = await opened(broker)
+        link = await NatsLink.open(Address(broker.url, "demo"), 1)
+        for number in (1, 2):
+            await link.send(upload(number))
+        first = await asyncio.wait_for(arrived.get(), PATIENCE)
+        await asyncio.wait_for(arrived.get(), PATIENCE)
+        await hub.settle([first])
+        await hub._broker.flush()
+        broker.stop()
+        with Broker(settings):
+            again = await asyncio.wait_for(arrived.get(), PATIENCE)
+            assert again.data == upload(2)
+            await link.close()
+            await hub.close()
+
+    asyncio.run(attempt())
+
+
+def full(tmp_path):
+    """A broker with so little room that a few uploads fill it."""
+    store = json.dumps(str(tmp_path))
+    limited = f"jetstream {{ store_dir: {store}, sync_interval: always, max_file_store: 64KB }}"
+    return Broker(BrokerSettings(tmp_path, port=free_port(), more=(limited,)))
+
+
+def test_a_broker_without_room_is_noticed_by_the_site_and_by_the_coordinator(tmp_path, caplog):
+    async def attempt(broker):
+        hub, arrived = await opened(broker, most_bytes=20_000)
+        await hub.probe()
+        assert hub.trouble == ""
+        link = await NatsLink.open(Address(broker.url, "demo"), 1)
+
+        async def send():
+            for number in range(1, 20):
+                await link.send(upload(number, size=10_000))
+            await link.receive()
+
+        with pytest.raises(NotStored, match="the broker has not stored a message: insufficient"):
+            await asyncio.wait_for(send(), PATIENCE)
+        await link.close()
+        await hub.probe()
+        await hub.probe()
+        assert "insufficient" in hub.trouble
+        while not arrived.empty():
+            await hub.settle([arrived.get_nowait()])
+        while hub.trouble:
+            await hub.probe()
+        await hub.close()
+
+    caplog.set_level(logging.INFO)
+    with full(tmp_path) as broker:
+        asyncio.run(attempt(broker))
+    said = [record.getMessage() for record in caplog.records]
+    assert sum("does not store what sites send (" in each for each in said) == 1
+    assert sum("stores again what sites send" in each for each in said) == 1
+
+
+def test_a_broker_that_says_nothing_of_an_upload_breaks_the_link(tmp_path, monkeypatch):
+    monkeypatch.setattr(link_module, "NO_ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(unstored, "NO_ANSWER_SECONDS", 0.2)
+
+    async def attempt(broker):
+        hub, _ = await opened(broker)
+        link = await NatsLink.open(Address(broker.url, "demo"), 1)
+        link._unstored.add(b"an upload of which nothing is heard")
+        with pytest.raises(NotStored, match=r"has stored no message for .* seconds: has its disk room"):
+            await asyncio.wait_for(link.receive(), PATIENCE)
+        await link.close()
+        await hub.close()
+
+    with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
+        asyncio.run(attempt(broker))
+
+
+def test_streams_of_an_earlier_version_are_made_anew(tmp_path, caplog):
+    async def attempt(broker):
+        connection = await connect(broker.url, name="old", tls=None, seconds=5, on_error=print, on_end=lambda: None)
+        for name, subject in SUBJECTS.streams(2).items():
+            await connection.jetstream().add_stream(name=name, subjects=[subject])
+        await connection.close()
+        hub, arrived = await opened(broker)
+        link = await NatsLink.open(Address(broker.url, "demo"), 1)
+        await link.send(upload(1))
+        assert (await asyncio.wait_for(arrived.get(), PATIENCE)).data == upload(1)
+        await link.close()
+        await hub.close()
+
+    with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
+        asyncio.run(attempt(broker))
+    assert "is made anew" in caplog.text
+
+
+@pytest.mark.parametrize("version", ["2.9.25", "2.11.9", "nonsense"])
+def test_a_broker_that_is_too_old_is_refused_with_what_to_do(version):
+    async def answer(reader, writer):
+        told = json.dumps({"server_id": "x", "version": version, "max_payload": 1 << 20, "proto": 1})
+        writer.write(f"INFO {told}\r\n".encode())
+        while not (await reader.readline()).startswith(b"PING"):
+            await writer.drain()
+        writer.write(b"PONG\r\n")
+        await reader.read()
+        writer.close()
+
+    async def attempt():
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(InvalidInput, match=r"the broker is a nats-server .*: use one of version 2.12 or later"):
+            await Hub(f"nats://127.0.0.1:{port}").connect()
+        with pytest.raises(ConnectionError, match="use one of version"):
+            await NatsLink.open(Address(f"nats://127.0.0.1:{port}", "demo"), 1)
+        server.close()
+
+    asyncio.run(attempt())
