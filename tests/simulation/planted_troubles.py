@@ -75,8 +75,10 @@ class LossNotTold(DurableServer):
 
 
 class EpochsOfWholeSeconds(DurableClient):
+    """An epoch is a time and nothing else, and a second has 64 steps of a schedule."""
+
     def __init__(self, charter, number, *, fresh, **how):
-        super().__init__(charter, number, fresh=fresh >> 30 << 30, **how)
+        super().__init__(charter, number, fresh=fresh >> 36 << 36, **how)
 
 
 class TwoSitesNotTold(DurableServer):

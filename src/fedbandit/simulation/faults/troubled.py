@@ -73,8 +73,8 @@ class TroubledRun(FaultyRun):
         return self.server_node(self.charter, disk, epoch=epoch, now=self.now, limits=self.limits)
 
     def fresh(self) -> int:
-        """Return a number as a site makes it: from its clock, which is coarse and may be wrong, and 30 random bits."""
-        return (int(self.now / 50 + 1e8) << 30) + int(self.rng.integers(2**30))
+        """Return a number as a site makes it: from its clock, which may be wrong, and 30 random bits."""
+        return (int(self.now + 1e8) << 30) + int(self.rng.integers(2**30))
 
     def carry(self, data: bytes) -> None:
         """Deliver a frame; what is meant for the hostile site comes to it."""
