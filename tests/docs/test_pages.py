@@ -37,6 +37,7 @@ FENCE = re.compile(r'^```(\w+)?(?:.*title="([^"]+)")?')
 NOT_RUN = "<!-- not run"  # on the line before a fence: a block that needs data or hours; say which
 SHELL = {"cat", "head", "ls"}  # what a page may call beside fedbandit
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]+)")
+NAMED_TEST = re.compile(r"`(?:tests/)?([\w/]+/test_\w+\.py)(?:::(\w+))?`")
 NUMBER = re.compile(r"[-+]?\d[\d,.]*(e[-+]?\d+)?")
 
 
@@ -210,6 +211,15 @@ def test_every_page_is_in_the_menu_and_every_link_leads_somewhere() -> None:
         assert f" {page.name}\n" in menu, f"{page.name} is not in mkdocs.yml"
         for target in LINK.findall(page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    tests = PAGES[0].parents[1] / "tests"
+    for page in PAGES:
+        for path, name in NAMED_TEST.findall(page.read_text(encoding="utf-8")):
+            file = tests / path
+            assert file.exists(), f"{page.name} names {path}, which is not there"
+            assert not name or f"def {name}(" in file.read_text(encoding="utf-8"), f"{page.name} names {path}::{name}"
 
 
 def refresh(page: Path) -> None:
