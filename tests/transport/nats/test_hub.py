@@ -10,6 +10,7 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import NotStored
+from fedbandit.transport.nats import hub as hub_module
 from fedbandit.transport.nats import link as link_module
 from fedbandit.transport.nats import unstored
 from fedbandit.transport.nats.address import Address
@@ -127,6 +128,7 @@ def test_a_broker_without_room_is_noticed_by_the_site_and_by_the_coordinator(tmp
             await hub.settle([arrived.get_nowait()])
         while hub.trouble:
             await hub.probe()
+        assert arrived.empty(), "probes are nobody's uploads"
         await hub.close()
 
     caplog.set_level(logging.INFO)
@@ -147,6 +149,32 @@ def test_a_broker_that_says_nothing_of_an_upload_breaks_the_link(tmp_path, monke
         link._unstored.add(b"an upload of which nothing is heard")
         with pytest.raises(NotStored, match=r"has stored no message for .* seconds: has its disk room"):
             await asyncio.wait_for(link.receive(), PATIENCE)
+        await link.close()
+        await hub.close()
+
+    with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
+        asyncio.run(attempt(broker))
+
+
+def test_a_stream_that_does_not_store_any_more_is_made_anew(tmp_path, monkeypatch):
+    """As one is that has once met a full disk: nats-server then writes to it no more, whatever room there is."""
+    monkeypatch.setattr(hub_module, "PROBE_SECONDS", 0.3)
+
+    async def attempt(broker):
+        hub, arrived = await opened(broker)
+        context = hub._broker.jetstream()
+        config = (await context.stream_info("fedbandit-demo-up-1")).config
+        config.no_ack = True
+        await context.update_stream(config)
+        await hub.probe()
+        assert hub.trouble
+        await hub.probe()
+        await hub.probe()
+        assert hub.trouble == ""
+        assert not (await context.stream_info("fedbandit-demo-up-1")).config.no_ack
+        link = await NatsLink.open(Address(broker.url, "demo"), 1)
+        await link.send(upload(1))
+        assert (await asyncio.wait_for(arrived.get(), PATIENCE)).data == upload(1)
         await link.close()
         await hub.close()
 

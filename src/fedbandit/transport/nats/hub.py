@@ -25,7 +25,7 @@ log = logging.getLogger("fedbandit.coordinator")
 
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.2
-PROBE_SECONDS = 5.0
+PROBE_SECONDS = 8.0
 
 
 class Arrival(NamedTuple):
@@ -45,6 +45,11 @@ class Door:
     most_bytes: int
     arrive: Callable[[Arrival], None]
 
+    @property
+    def probes(self) -> dict[str, str]:
+        """Return where it is tried whether the streams store, by the stream's name."""
+        return self.subjects.probes(self.clients)
+
 
 class Hub:
     """One connection for all federations of a coordinator."""
@@ -60,6 +65,7 @@ class Hub:
         self._broker: Any = None
         self._streams: Streams
         self._heard = ""
+        self._failing: set[str] = set()  # streams that did not store when it was last tried
 
     @property
     def is_connected(self) -> bool:
@@ -98,13 +104,28 @@ class Hub:
                     await publish(arrival.source.reply, b"+ACK")
 
     async def probe(self) -> None:
-        """Find out whether the broker can store what sites send; `trouble` says why it cannot."""
-        trouble = await self._streams.probe(PROBE_SECONDS) if self.is_connected else self.trouble
+        """Find out whether the broker stores what sites send; `trouble` says why it does not.
+
+        A stream that could not write once takes nothing any more, even when there is room again. One that fails twice
+        is made anew: sites send again what it held.
+        """
+        if not self.is_connected:
+            return
+        tried = [(door, name, subject) for door in self._doors for name, subject in door.probes.items()]
+        told = await asyncio.gather(*(self._streams.probe(to, door.most_bytes, PROBE_SECONDS) for door, _, to in tried))
+        failing = {name: why for (_, name, _), why in zip(tried, told, strict=True) if why}
+        trouble = next(iter(failing.values()), "")
         if trouble and not self.trouble:
             log.error("the broker at %s does not store what sites send (%s): has its disk room?", self.server, trouble)
         elif self.trouble and not trouble:
             log.info("the broker at %s stores again what sites send", self.server)
         self.trouble = trouble
+        for door, name, _ in tried:
+            if name in failing and name in self._failing:
+                with self._while_it_is_there():
+                    await self._streams.remove(name)
+                    await self._streams.arrange_uploads(door.subjects, name, door.clients, door.most_bytes)
+        self._failing = set(failing)
 
     async def end_connections(self, older_than: float) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
@@ -129,7 +150,7 @@ class Hub:
         """Give up what is being said when the broker goes away: whatever it was, it is said again."""
         try:
             yield
-        except (client_library().errors.Error, OSError, TimeoutError) as error:
+        except (client_library().errors.Error, InvalidInput, OSError, TimeoutError) as error:
             log.info("the broker has not heard everything (%s)", error)
 
     def _require(self) -> None:
@@ -148,8 +169,20 @@ class Hub:
         await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
         # All that is under way is counted by the streams, so the library need not drop any of it
         await self._broker.subscribe(
-            door.subjects.delivery, cb=_admit(door), pending_msgs_limit=-1, pending_bytes_limit=-1
+            door.subjects.delivery, cb=self._admitting(door), pending_msgs_limit=-1, pending_bytes_limit=-1
         )
+
+    def _admitting(self, door: Door) -> Callable[[Any], Awaitable[None]]:
+        probes = set(door.probes.values())
+
+        async def admit(message: Any) -> None:
+            arrival = Arrival(door.subjects.sender(message.subject), message.data, message)
+            if message.subject in probes:
+                await self.settle([arrival])
+            else:
+                door.arrive(arrival)
+
+        return admit
 
     def _on_error(self, error: str) -> None:
         if self.is_connected and error != self._heard:
@@ -177,10 +210,3 @@ class Hub:
                     await self._broker.close()
                 await asyncio.sleep(RETRY_SECONDS)
         log.info("the broker at %s is back", self.server)
-
-
-def _admit(door: Door) -> Callable[[Any], Awaitable[None]]:
-    async def admit(message: Any) -> None:
-        door.arrive(Arrival(door.subjects.sender(message.subject), message.data, message))
-
-    return admit

@@ -26,7 +26,7 @@ MOST_UNSETTLED = 128  # messages of one stream that are on their way: several si
 MOST_WORDS = 64  # questions, or reports, that are on their way: they are settled ten times a second
 MOST_UNSETTLED_BYTES = 16 * 1024 * 1024  # and fewer where they are large
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
-PROBE, PROBE_SUBJECT = "fedbandit-probe", "fedbandit-broker.probe"  # a stream that shows whether the broker can store
+LARGEST_PROBE = 64 * 1024
 
 
 class Streams:
@@ -41,23 +41,34 @@ class Streams:
 
     async def arrange(self, subjects: Subjects, clients: int, most_bytes: int) -> None:
         """Make what a federation needs, or make it right: its streams, and what delivers them to the coordinator."""
-        storage, largest = self._api.StorageType, most_bytes + HEADER.size + ROOM_FOR_HEADERS
-        for name, subject in subjects.streams(clients).items():
-            room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
-            await self._ensure(name, subject, storage.FILE, max_msg_size=largest, **room)
-            await self._consume(name, subjects.delivery, most_unsettled(largest))
+        for name in subjects.streams(clients):
+            await self.arrange_uploads(subjects, name, clients, most_bytes)
         for name, subject in subjects.last_words.items():
-            await self._ensure(name, subject, storage.MEMORY, max_msg_size=largest, max_msgs_per_subject=1)
+            limits = {"max_msg_size": _largest(most_bytes), "max_msgs_per_subject": 1}
+            await self._ensure(name, subject, self._api.StorageType.MEMORY, **limits)
             await self._consume(name, subjects.delivery, MOST_WORDS)
 
-    async def probe(self, seconds: float) -> str:
-        """Have the broker store something; return why it cannot, or nothing."""
+    async def arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
+        """Make one of the streams on disk."""
+        subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
+        room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
+        await self._ensure(name, subject, self._api.StorageType.FILE, max_msg_size=largest, **room)
+        await self._consume(name, subjects.delivery, most_unsettled(largest))
+
+    async def probe(self, subject: str, most_bytes: int, seconds: float) -> str:
+        """Have a stream store something of the size of a large upload; return why it does not, or nothing."""
         try:
-            await self._ensure(PROBE, PROBE_SUBJECT, self._api.StorageType.FILE, max_msgs=1)
-            await self._context.publish(PROBE_SUBJECT, b"is there room?", timeout=seconds)
-        except (client_library().errors.Error, InvalidInput, TimeoutError) as error:
-            return str(error) or type(error).__name__
+            await self._context.publish(subject, bytes(min(most_bytes, LARGEST_PROBE)), timeout=seconds)
+        except self._errors.APIError as error:
+            return str(error.description)
+        except (client_library().errors.Error, TimeoutError):
+            return f"no answer for {seconds:g} seconds"
         return ""
+
+    async def remove(self, name: str) -> None:
+        """Remove a stream with all that is in it."""
+        with suppress(self._errors.APIError):
+            await self._context.delete_stream(name)
 
     async def _ensure(self, name: str, subject: str, storage: Any, **limits: Any) -> None:
         """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
@@ -93,6 +104,10 @@ class Streams:
             ack_wait=REDELIVER_SECONDS, max_ack_pending=most,
         )  # fmt: skip
         await self._context.add_consumer(stream, config)
+
+
+def _largest(most_bytes: int) -> int:
+    return most_bytes + HEADER.size + ROOM_FOR_HEADERS
 
 
 def most_unsettled(largest: int) -> int:

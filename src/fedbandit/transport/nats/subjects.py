@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fedbandit.core.errors import InvalidInput
 
 SHARDS = 16
+PROBE = "probe"  # in the place of a site
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,10 @@ class Subjects:
         """
         shards = range(min(SHARDS, clients))
         return {f"fedbandit-{self.federation}-up-{shard}": f"{self.root}.up.{shard}.*" for shard in shards}
+
+    def probes(self, clients: int) -> dict[str, str]:
+        """Return where the coordinator tries whether the streams of so many sites store, by the stream's name."""
+        return {name: f"{subject[:-1]}{PROBE}" for name, subject in self.streams(clients).items()}
 
     @property
     def last_words(self) -> dict[str, str]:
