@@ -308,3 +308,27 @@ def test_a_second_process_that_opens_a_store_is_told_in_one_sentence(tmp_path):
         site.learn(site.choose(np.eye(3)), 1.0)
     assert len(said) == 1
     assert "site.db cannot be used (database is locked): another process has it open: end that one" in said[0]
+
+
+def test_who_finds_a_journal_taken_deletes_nothing_of_its_owner(tmp_path, monkeypatch):
+    path = tmp_path / "federation.db"
+    SqliteJournal(path).close()
+    owners = []
+    connect = sqlite3.connect
+
+    def connect_too_late(*arguments, **more):
+        monkeypatch.setattr(sqlite3, "connect", connect)
+        owners.append(SqliteJournal(path))  # another process opens it just now, and has written nothing yet
+        return connect(*arguments, **more)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_too_late)
+    with pytest.raises(InvalidInput, match="another process has it open"), reading_only(path):
+        pass
+    owners[0].append(b"a record")
+    owners[0].sync()
+    left = tmp_path / "left"  # what there is when the owner is killed
+    left.mkdir()
+    for each in tmp_path.glob("federation.db*"):
+        shutil.copy(each, left)
+    owners[0].close()
+    assert [entry.data for entry in SqliteJournal(left / path.name).records()] == [b"a record"]

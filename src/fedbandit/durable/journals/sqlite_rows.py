@@ -135,6 +135,10 @@ def reading_only(path: Path) -> Iterator[SqliteRows]:
         with closing(file):
             try:
                 yield SqliteRows(file, path)
+            except sqlite3.OperationalError as error:
+                if "locked" in str(error):  # then they are those of the process that has the file open
+                    made.clear()
+                raise
             finally:  # while the file is locked: after that, they could be those of another process
                 for each in made:
                     if each.exists() and (each.suffix.endswith("-shm") or not each.stat().st_size):
