@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from contract.honest_runs import HonestRun
+from fedbandit.core.bounds import Bounds
 from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.validation import Limits
 from fedbandit.wire import decode, encode
+from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import encode_state
 from samples.bad_frames import GOOD, statistics, upload
 from samples.coordinators import coordinator
@@ -107,3 +110,38 @@ def test_a_deadline_that_an_algorithm_cannot_meet_changes_nothing_and_ends_nothi
     monkeypatch.undo()
     assert (everything(server), server.journal.size()) == (before, records)
     assert server.deadline(2.0).size == 2
+
+
+def test_what_comes_early_in_many_epochs_is_remembered_no_longer_than_in_one():
+    server = coordinator(Limits(uploads_ahead=8))
+    for epoch in range(1, 50):
+        for number in range(2, 9):
+            server.receive(Frame(Kind.VOID, 1, epoch, number).to_bytes(), 0.0, 1)
+    assert sum(len(window.early) for window in server.node.seen.windows.values()) == 8
+    assert server.receive(GOOD.to_bytes(), 0.0, 1).outcome is Outcome.ACCEPTED, "the next number is always taken in"
+    early = server.receive(replace(GOOD, sequence=3).to_bytes(), 0.0, 1)
+    assert early.outcome is Outcome.NOT_YET
+    other = replace(GOOD, client=2, sequence=3)
+    assert server.receive(other.to_bytes(), 0.0, 2).outcome is Outcome.ACCEPTED, "others are not concerned"
+
+
+def test_sums_whose_rounding_hides_a_negative_direction_are_refused():
+    server = coordinator(Limits(Bounds(1.0, 1.0)))
+    many = 10**10
+    hidden = np.diag([many / 2, -1e-9 * many / 2.1, 0.0, 0.0])  # 1e-9 of a sum is thought to be its rounding
+    verdict = server.receive(upload(statistics(many, hidden, np.zeros(4))).to_bytes(), 0.0, 1)
+    assert verdict.outcome is Outcome.REFUSED
+    assert "no inverse exists" in verdict.reason
+
+
+def test_sums_that_hide_it_little_by_little_leave_half_of_the_ridge():
+    server = coordinator(Limits(Bounds(1.0, 1.0)))
+    many = 10**8
+    hidden = np.diag([many / 2, -1e-9 * many / 2.1, 0.0, 0.0])
+    for number in range(1, 100):
+        frame = upload(statistics(many, hidden, np.zeros(4)), sequence=number)
+        if server.receive(frame.to_bytes(), 0.0, 1).outcome is not Outcome.ACCEPTED:
+            break
+    gram, ridge = server.node.state.gram, server.side.ridge
+    assert number < 99
+    assert np.linalg.eigvalsh(gram)[0] > -0.5 * ridge

@@ -54,21 +54,25 @@ def check_not_ahead(name: str, value: int, known: int) -> None:
 
 
 def is_lost_in(trace: float, size: int, ridge: float) -> bool:
-    """Tell whether the rounding of sums of a size x size matrix may reach the ridge."""
-    return trace * size * 4.0 * _EPS > ridge
+    """Tell whether what sums of a size x size matrix lack to be positive may reach half of the ridge.
+
+    That is their rounding, and the little that the checks of each upload let through for its rounding, which one that
+    claims very many observations could make use of.
+    """
+    return trace * (size * 4.0 * _EPS + SLACK) > 0.5 * ridge
 
 
 def check_invertible(total: Floats, new: Floats, ridge: float) -> None:
-    """Refuse sums with which total + new + ridge I can no longer be inverted: too large beside the ridge, and singular.
+    """Refuse sums with which total + new + ridge I can no longer be inverted, or all but: half of the ridge is left.
 
-    Rounding of the sums reaches the ridge where trace d eps does; below that all is well, and costs nothing to tell.
+    Sums that are not large beside the ridge are all well, which costs nothing to tell: see `is_lost_in`.
 
     >>> check_invertible(np.zeros((2, 2)), np.full((2, 2), 1e30), ridge=1.0)
     Traceback (most recent call last):
     ...
     fedbandit.core.errors.ProtocolError: sums with it would be so large beside the ridge of 1 that no inverse exists
     """
-    if is_lost_in(total.trace() + new.trace(), len(total), ridge) and not _is_positive(total + new, ridge):
+    if is_lost_in(total.trace() + new.trace(), len(total), ridge) and not _is_positive(total + new, 0.5 * ridge):
         raise ProtocolError(f"sums with it would be so large beside the ridge of {ridge:g} that no inverse exists")
 
 

@@ -134,7 +134,7 @@ class DurableServer(JournalledServer):
             raise ProtocolError(f"epoch {epoch} of site {client} was closed: this upload is from a life that was lost")
         self.accounts.check_epoch(client, epoch, now, self.validation.limits)
         self.introductions.require(frame, is_known=accounts.look(client).known.get(epoch) is not None)
-        self.validation.check_ahead(frame, seen)
+        self.validation.check_ahead(frame, seen, accounts.look(client).known)
         upload = self.validation.open(frame)
         told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
@@ -148,7 +148,7 @@ class DurableServer(JournalledServer):
         is_news = not self.node.seen.look(frame.client, frame.epoch).has(frame.sequence)
         if is_news:
             self.accounts.check_epoch(frame.client, frame.epoch, now, self.validation.limits)
-            self.validation.check_ahead(frame, self.node.seen)
+            self.validation.check_ahead(frame, self.node.seen, self.accounts.look(frame.client).known)
         self._touched.setdefault((frame.client, frame.epoch), 0)
         return NEWS if is_news else ACCEPTED
 

@@ -91,10 +91,17 @@ class Validation:
         if frame.sequence > LARGEST_NUMBER or (frame.sequence == 0 and frame.kind is not Kind.ASK):
             raise ProtocolError(f"{frame.sequence} is not a sequence number: they count from 1")
 
-    def check_ahead(self, frame: Frame, seen: Seen) -> None:
-        """Refuse a number that is far ahead of the first that is missing."""
-        first = seen.look(frame.client, frame.epoch).up_to + 1
-        if frame.sequence >= first + self.limits.uploads_ahead:
+    def check_ahead(self, frame: Frame, seen: Seen, known: Iterable[int]) -> None:
+        """Refuse a number that is far ahead of the first that is missing, and one too many that came early.
+
+        Those that came early are remembered one by one, so they are counted over all epochs of a site that are known.
+        """
+        most, client = self.limits.uploads_ahead, frame.client
+        first = seen.look(client, frame.epoch).up_to + 1
+        if frame.sequence == first:
+            return
+        early = sum(len(seen.look(client, epoch).early) for epoch in known)
+        if frame.sequence >= first + most or early >= most:
             raise NotYet(
                 f"upload {frame.sequence} is {frame.sequence - first} ahead of {first}, which has not come: "
                 "send that first"
