@@ -46,6 +46,7 @@ def sample(size: int, seed: int) -> list[tuple[Target, Mistake]]:
         rng = random.Random(f"{seed} {target.name}")
         found = [each for path in target.files() for each in _mistakes(path)]
         chosen += [(target, each) for each in rng.sample(found, min(len(found), round(size * target.share / total)))]
+    random.Random(seed).shuffle(chosen)  # so that a run that is stopped has judged some of each
     return chosen
 
 

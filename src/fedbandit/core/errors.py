@@ -43,7 +43,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     "unknown number 'one': there are 99; `fedbandit list` shows the algorithms, environments and experiments"
     """
     known = sorted(known)
-    near = get_close_matches(name, known, n=1, cutoff=0.6) or [each for each in known if len(name) > 2 and name in each]
+    alike = 0.5 if len(known) <= MOST_NAMED else 0.6  # among many names something is always a little alike
+    within = [each for each in known if len(name) > 2 and name in each]
+    near = get_close_matches(name, known, n=1, cutoff=alike) or within
     if near:
         remedy = f"did you mean {near[0]!r}?"
     elif len(known) <= MOST_NAMED:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedbandit.core.errors import InvalidInput
 
-_ZIP = b"PK\x03\x04"  # how an .npz begins
+_ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"  # how an .npz begins
 _ARRAY = b"\x93NUM"  # how a .npy begins
 _OTHERS = {b"PAR1": "a Parquet file", b"\x1f\x8b": "a gzip file", b"SQLi": "an SQLite file", b"\x89HDF": "an HDF5 file"}
 
@@ -44,7 +44,7 @@ def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
 
 def _require_kind(begin: bytes) -> None:
     """Refuse a file that is plainly of another kind, by name where its first bytes tell."""
-    if begin in (_ZIP, _ARRAY):
+    if begin in (_ZIP, _EMPTY_ZIP, _ARRAY):
         return
     known = [name for mark, name in _OTHERS.items() if begin.startswith(mark)]
     is_text = all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in begin)
