@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 from samples.postgres import postgres_url
@@ -13,3 +16,22 @@ collect_ignore_glob = ["samples/*.py", "reference/[!t]*.py"]
 
 settings.register_profile("fedbandit", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("fedbandit")
+
+# Folders and files whose tests take more than a second each, or start processes: `make quick` leaves them out.
+LONG = (
+    "algorithms/dueling", "algorithms/glm", "algorithms/lasso", "algorithms/neural", "cli/test_check.py",
+    "algorithms/linear/test_async_linucb_am.py", "cli/test_serve.py", "cli/test_up.py", "contract", "datasets", "docs",
+    "durable/test_damage.py", "durable/test_journals.py", "experiments/test_fldb.py", "golden", "kernels/neural",
+    "results/test_reproduce.py", "service", "simulation/test_faults.py", "simulation/test_glm_exchange.py",
+    "simulation/test_neural_exchange.py", "simulation/test_troubles.py", "site/test_closing.py",
+    "site/test_deployed_site.py", "transport",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is long."""
+    here = Path(__file__).parent
+    long = {here / each for each in LONG}
+    for item in items:
+        if long & {item.path, *item.path.parents}:
+            item.add_marker(pytest.mark.long)
