@@ -31,7 +31,7 @@ from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.link import NatsLink
 from fedbandit.wire import encode
-from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
 
 DIMENSION, SITES, MANY_SITES = 25, 100, 1000
 OFFERED, SECONDS, WARM_SECONDS = 2000, 10.0, 3.0
@@ -105,6 +105,12 @@ class Sender:
         self.waits: list[float] = []
         self.room = asyncio.Semaphore(WINDOW)
         self.downloaded = asyncio.Event()
+        self.introduced = asyncio.Event()
+
+    async def introduce(self) -> None:
+        """Ask what the coordinator has, as a site does before it sends anything; wait for the answer."""
+        await self.link.send(with_numbers(Kind.ASK, self.number, 0, 0, *Question(1, 0, mark=1)).to_bytes())
+        await self.introduced.wait()
 
     async def send(self) -> None:
         """Send the next upload."""
@@ -117,6 +123,7 @@ class Sender:
         while True:
             frame = Frame.from_bytes(await self.link.receive())
             if frame.kind is Kind.ACKNOWLEDGEMENT:
+                self.introduced.set()
                 now = time.perf_counter()
                 for _ in range(len(self.waits), frame.sequence):
                     self.waits.append(now - self.sent[len(self.waits)])
@@ -136,6 +143,7 @@ async def with_senders(
     senders = [Sender(await NatsLink.open(address, number), number, bodies) for number in sites]
     listeners = [asyncio.ensure_future(sender.listen()) for sender in senders]
     try:
+        await asyncio.gather(*(sender.introduce() for sender in senders))
         return await work(senders)
     finally:
         for listener in listeners:

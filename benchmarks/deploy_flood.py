@@ -79,8 +79,9 @@ async def _waits(senders: list[Sender]) -> float:
 def _work(
     deployment: Deployment, what: str, note: Callable[[Measured], None]
 ) -> Callable[[list[Sender]], Awaitable[float]]:
-    async def work(senders: list[Sender]) -> float:
-        await warm_up(senders)
+    async def work(everybody: list[Sender]) -> float:
+        await warm_up(everybody)  # the one that will flood is known as well
+        senders = everybody[:-1]
         await _waits(senders)
         alone, memory, log = await _waits(senders), kilobytes(deployment.coordinator), deployment.log.stat().st_size
         subjects = Subjects(deployment.address.federation)
@@ -101,7 +102,7 @@ def _work(
 def _flood(what: str) -> Measured:
     told: list[Measured] = []
     with deployed(ASYNC, max(HONEST) + 1) as deployment:
-        asyncio.run(with_senders(deployment.address, HONEST, _work(deployment, what, told.append)))
+        asyncio.run(with_senders(deployment.address, [*HONEST, FLOODER], _work(deployment, what, told.append)))
     return told[0]
 
 
