@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedbandit.algorithms.linear.shared.family import Hello
+from fedbandit.algorithms.linear.shared.family import Hello, Statistics
 from fedbandit.durable.outcome import Outcome
 from fedbandit.wire.frame import HEADER, Frame, Kind
 from fedbandit.wire.state import encode_state
-from samples.bad_frames import BAD, BODY, GOOD, statistics, upload
+from samples.bad_frames import BAD, BODY, GOOD, SITES, statistics, upload
 from samples.coordinators import coordinator
 
 
@@ -113,6 +113,30 @@ def test_what_others_sent_just_before_is_not_undone_with_it(monkeypatch):
     assert everything(server) == before
     answers = [(site, Frame.from_bytes(frame)) for site, frame in server.commit()]
     assert [frame.sequence for site, frame in answers if frame.kind is Kind.ACKNOWLEDGEMENT and site == 2] == [1]
+
+
+def test_downloads_that_wait_to_be_sent_are_not_forgotten_with_it(monkeypatch):
+    """The second upload of a group that fails finds a snapshot of what came before: its downloads have yet to leave."""
+    server = coordinator()
+    for client in range(SITES):
+        server.receive(upload(Hello(), client).to_bytes(), now=0.0, sender=client)
+    server.commit()
+    receive = server.side.receive
+
+    def fail_at_three(state, senders, message):
+        if isinstance(message, Statistics) and message.observations[0] == 3:
+            raise ZeroDivisionError("halfway")
+        return receive(state, senders, message)
+
+    monkeypatch.setattr(server.side, "receive", fail_at_three)
+    monkeypatch.setattr("fedbandit.durable.server.LONG_WAY", 0)
+    server.receive(upload(client=2, sequence=2).to_bytes(), now=0.0, sender=2)
+    for _ in range(2):
+        bad = server.receive(upload(statistics(observations=3), sequence=2).to_bytes(), now=0.0, sender=1)
+        assert bad.outcome is Outcome.REFUSED
+    sent = [(site, Frame.from_bytes(frame).kind) for site, frame in server.commit()]
+    assert [site for site, kind in sent if kind is Kind.DOWNLOAD] == sorted(server.postbox.latest)
+    assert server.postbox.latest
 
 
 @st.composite

@@ -121,14 +121,14 @@ class JournalledServer:
 
     def _undo_last(self) -> None:
         """Forget the last record, of which the algorithm made nothing whole; what came just before it stays."""
-        others, touched, asked, answers = self._unsynced[:-1], self._touched, self._asked, self.postbox
+        others, touched, asked, held = self._unsynced[:-1], self._touched, self._asked, self.postbox
         self.journal.rollback()
         self._unsynced.clear()
         self._recover(self.node.epoch)
         for record in others:
             self._write(record)
         self._touched, self._asked = touched, asked
-        self.postbox.answer_as(answers)
+        self.postbox.hold_as(held)
 
     def _take_in(
         self, record: ServerRecord, frame: Frame | None = None, upload: Envelope | None = None

@@ -77,9 +77,13 @@ class Postbox:
         """Tell whether a site is sent frames in the layout of 0.1.0, into which later epochs do not fit."""
         return client in self.old and epoch <= LARGEST_OLD_EPOCH
 
-    def answer_as(self, other: Postbox) -> None:
-        """Hold the answers that another postbox holds."""
+    def hold_as(self, other: Postbox) -> None:
+        """Hold the answers that another postbox holds, and those of its downloads that are known here too."""
         self._answers += other._answers
+        for client, held in other._due.items():
+            known = {version(each) for each in self.latest.get(client, ())}
+            if known.issuperset(map(version, held)):
+                self._due.setdefault(client, held)
 
     def take(self, ledger: Ledger) -> list[tuple[int, bytes]]:
         """Return all that is held, as (site, frame), and count the downloads."""
