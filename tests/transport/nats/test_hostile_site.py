@@ -13,59 +13,23 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.service.keys.files import Keys
 from fedbandit.transport.link import LinkRefused, NotStored
 from fedbandit.transport.nats import link as link_module
-from fedbandit.transport.nats.address import Address, expiry, security
-from fedbandit.transport.nats.broker import Broker, free_port
-from fedbandit.transport.nats.broker_settings import BrokerSettings, Security
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.address import expiry, security
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink
 from fedbandit.transport.nats.streams import MOST_WAITING
-from fedbandit.transport.nats.subjects import SHARDS, Subjects
+from fedbandit.transport.nats.subjects import SHARDS
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.report import Report
+from samples.secure_broker import SUBJECTS, SecureBroker
 from samples.waiting import PATIENCE
 
 CLIENTS = SHARDS + 1
 HOSTILE, HONEST = 0, SHARDS  # both in one stream
-SUBJECTS = Subjects("demo")
-
-
-class Secure:
-    """A broker with TLS, and what connects to it."""
-
-    def __init__(self, folder):
-        self.keys = Keys(folder / "keys")
-        for name in ("broker", "coordinator", f"demo.{HOSTILE}", f"demo.{HONEST}"):
-            self.keys.new(name)
-        secured = Security(self.keys.path("broker"), self.keys.authority, {"demo": CLIENTS})
-        self.broker = Broker(BrokerSettings(folder / "broker", port=free_port(), security=secured))
-        self.address = Address(self.broker.url, "demo")
-
-    def key(self, site):
-        return self.keys.path(f"demo.{site}")
-
-    async def raw(self, site, **more):
-        """Connect as a site that keeps to no rules but the broker's."""
-        tls = security(self.broker.url, self.key(site))
-        return await nats.connect(self.broker.url, tls=tls, allow_reconnect=False, connect_timeout=5, **more)
-
-    def run(self, what):
-        async def all_of_it():
-            hub, arrived = Hub(self.broker.url, self.keys.path("coordinator")), asyncio.Queue()
-            await hub.connect()
-            await hub.open(Door(SUBJECTS, CLIENTS, 1000, arrived.put_nowait))
-            try:
-                return await what(hub, arrived)
-            finally:
-                while not arrived.empty():  # nothing is left for the next test
-                    await hub.settle([arrived.get_nowait()])
-                await hub.close()
-
-        return asyncio.run(all_of_it())
 
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory):
-    made = Secure(tmp_path_factory.mktemp("secure"))
+    made = SecureBroker(tmp_path_factory.mktemp("secure"), CLIENTS, (HOSTILE, HONEST))
     yield made
     made.broker.stop()
 

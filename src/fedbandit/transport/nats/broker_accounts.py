@@ -17,6 +17,7 @@ from fedbandit.transport.nats.subjects import Subjects
 COORDINATOR = "coordinator"
 SYSTEM = "system"
 MOST_CONNECTIONS = 8  # of one site: one, those that are ending, and somebody who looks
+MOST_SUBSCRIPTIONS = 16  # of one connection, which needs 3: what is for a site is copied for each
 CONNECTIONS = "fedbandit-broker.connections"  # where the coordinator asks who is connected since when
 END_CONNECTION = "$SYS.REQ.SERVER.*.KICK"  # and where it ends a connection
 
@@ -53,7 +54,7 @@ def _site(subjects: Subjects, site: int) -> dict[str, Any]:
     said = subjects.said_by(site)
     permissions = {"publish": said, "subscribe": [subjects.down(site), f"{subjects.inbox(site)}.>"]}
     return {
-        "limits": {"max_connections": MOST_CONNECTIONS},
+        "limits": {"max_connections": MOST_CONNECTIONS, "max_subscriptions": MOST_SUBSCRIPTIONS},
         "users": [{"user": user_of(subjects.name(site)), "permissions": permissions}],
         "imports": [
             *(_import("service", COORDINATOR, subject, subject) for subject in said),

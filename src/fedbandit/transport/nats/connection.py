@@ -16,6 +16,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import LinkRefused
 from fedbandit.transport.nats.address import client_library
 
+END_SECONDS = 2.0  # for a broker that is to say goodbye; asyncio would wait for 30
 OLDEST_BROKER = (2, 12)  # from here on a broker takes no request that is not one, such as an answer sent astray
 
 
@@ -40,29 +41,37 @@ async def connect(
         else:
             heard.append(problem)
 
-    async def end() -> None:
+    async def lost() -> None:
         if is_made:
             on_end()
 
-    connection = nats.NATS()
+    connection = _client()
     connection._transport = _transport()  # the library takes the one that is there
     try:
         await connection.connect(
             server, name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
-            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, disconnected_cb=end, closed_cb=end,
+            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, disconnected_cb=lost, closed_cb=lost,
         )  # fmt: skip
         check_version(str(connection.connected_server_version))
     except (OSError, nats.errors.Error, TimeoutError, InvalidInput) as problem:
-        with suppress(OSError, nats.errors.Error):
-            await connection.close()
+        await end(connection)
         cause = heard[0] if isinstance(problem, nats.errors.NoServersError) and heard else problem
         raise _why_not(cause, tls is not None) from None
     except asyncio.CancelledError:  # the site was closed meanwhile
-        with suppress(OSError, nats.errors.Error):
-            await connection.close()
+        await end(connection)
         raise
     is_made = True
     return connection
+
+
+async def end(connection: Any) -> None:
+    """End a connection, though the broker may read nothing of what is left to be said."""
+    with suppress(OSError, client_library().errors.Error, TimeoutError):
+        async with asyncio.timeout(2 * END_SECONDS):
+            await connection.close()
+    writer = connection._transport and connection._transport._io_writer
+    if writer is not None:
+        writer.transport.abort()
 
 
 def check_version(version: str) -> None:
@@ -100,6 +109,28 @@ def in_words(error: BaseException) -> str:
     return text.removeprefix("nats: ").strip()
 
 
+def _client() -> Any:
+    """Return a connection of the library that no message can make deaf.
+
+    The library reads headers that it cannot make sense of with an error, and then reads no more, but stays connected.
+    """
+    plain: Any = client_library().NATS
+
+    async def read_headers(self: Any, headers: bytes) -> dict[str, str] | None:
+        try:
+            told: dict[str, str] | None = await plain._process_headers(self, headers)
+        except (IndexError, ValueError):
+            return None
+        return told
+
+    async def read(self: Any) -> None:
+        await plain._read_loop(self)
+        if self.is_connected:
+            await self._process_op_err(ConnectionResetError("what the broker sent could not be read"))
+
+    return type("Client", (plain,), {"_process_headers": read_headers, "_read_loop": read})()
+
+
 class _Ending(asyncio.StreamReaderProtocol):
     """A connection of which one side cannot be ended alone, as is so with TLS; or else asyncio warns at every end."""
 
@@ -117,7 +148,9 @@ def _transport() -> Any:
         protocol, below = _Ending(reader), self._io_writer.transport
         host = uri if isinstance(uri, str) else uri.hostname
         try:
-            upgrade = loop.start_tls(below, protocol, ssl_context, server_hostname=host)
+            upgrade = loop.start_tls(
+                below, protocol, ssl_context, server_hostname=host, ssl_shutdown_timeout=END_SECONDS
+            )
             transport: Any = await asyncio.wait_for(upgrade, connect_timeout)
         except BaseException:
             below.abort()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import check_server, client_library, security
-from fedbandit.transport.nats.connection import connect
+from fedbandit.transport.nats.connection import END_SECONDS, connect, end
 from fedbandit.transport.nats.site_connections import end_older_than
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
@@ -26,6 +26,7 @@ log = logging.getLogger("fedbandit.coordinator")
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.2
 PROBE_SECONDS = 8.0
+SAY_SECONDS = 5.0  # a broker that reads nothing would hold up everything, and the end too
 
 
 class Arrival(NamedTuple):
@@ -91,17 +92,19 @@ class Hub:
         publish, down = self._broker.publish, subjects.down
         with self._while_it_is_there():
             self._require()
-            for site, frame in frames:
-                await publish(down(site), frame)
+            async with asyncio.timeout(SAY_SECONDS):
+                for site, frame in frames:
+                    await publish(down(site), frame)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these for good."""
         publish = self._broker.publish
         with self._while_it_is_there():
             self._require()
-            for arrival in arrivals:
-                if arrival.source.reply:
-                    await publish(arrival.source.reply, b"+ACK")
+            async with asyncio.timeout(SAY_SECONDS):
+                for arrival in arrivals:
+                    if arrival.source.reply:
+                        await publish(arrival.source.reply, b"+ACK")
 
     async def probe(self) -> None:
         """Find out whether the broker stores what sites send; `trouble` says why it does not.
@@ -142,8 +145,8 @@ class Hub:
         if self._broker is not None:
             with self._while_it_is_there():
                 self._require()
-                await self._broker.flush()
-            await self._broker.close()
+                await self._broker.flush(timeout=END_SECONDS)
+            await end(self._broker)
 
     @contextmanager
     def _while_it_is_there(self) -> Iterator[None]:
@@ -207,6 +210,6 @@ class Hub:
                     log.info("the broker is not ready (%s)", error)
                 told = str(error)
                 if self._broker is not None:
-                    await self._broker.close()
+                    await end(self._broker)
                 await asyncio.sleep(RETRY_SECONDS)
         log.info("the broker at %s is back", self.server)

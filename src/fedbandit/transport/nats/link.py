@@ -22,7 +22,7 @@ from typing import Any
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import Connect, LinkRefused, NotStored
 from fedbandit.transport.nats.address import Address, client_library, expiry, security
-from fedbandit.transport.nats.connection import connect, in_words
+from fedbandit.transport.nats.connection import connect, end, in_words
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.transport.nats.unstored import NO_ANSWER_SECONDS, Unstored
 from fedbandit.wire.frame import Kind, read_header
@@ -114,7 +114,7 @@ class NatsLink:
                     await self._broker.flush(timeout=1)
             except (OSError, client_library().errors.Error, TimeoutError) as error:
                 log.info("what was sent last may not have left (%s)", in_words(error))
-            await self._broker.close()
+            await end(self._broker)
 
     async def _publish(self, frame: bytes) -> None:
         self._unstored.add(frame)

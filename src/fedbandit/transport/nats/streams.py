@@ -25,6 +25,8 @@ MOST_WAITING = 32  # uploads of one site that the broker keeps for the coordinat
 MOST_UNSETTLED = 128  # messages of one stream that are on their way: several sites' worth
 MOST_WORDS = 64  # questions, or reports, that are on their way: they are settled ten times a second
 MOST_UNSETTLED_BYTES = 16 * 1024 * 1024  # and fewer where they are large
+LARGEST_WORD = 2048  # bytes of a question or a report
+WORDS_DUPLICATES = 0.1  # seconds: words have no ids, and the broker would keep any that a site made up; less cannot be
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
 LARGEST_PROBE = 64 * 1024
 
@@ -44,15 +46,15 @@ class Streams:
         for name in subjects.streams(clients):
             await self.arrange_uploads(subjects, name, clients, most_bytes)
         for name, subject in subjects.last_words.items():
-            limits = {"max_msg_size": _largest(most_bytes), "max_msgs_per_subject": 1}
-            await self._ensure(name, subject, self._api.StorageType.MEMORY, **limits)
+            limits = {"max_msg_size": LARGEST_WORD + ROOM_FOR_HEADERS, "max_msgs_per_subject": 1}
+            await self._ensure(name, subject, self._api.StorageType.MEMORY, WORDS_DUPLICATES, **limits)
             await self._consume(name, subjects.delivery, MOST_WORDS)
 
     async def arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
         """Make one of the streams on disk."""
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
-        await self._ensure(name, subject, self._api.StorageType.FILE, max_msg_size=largest, **room)
+        await self._ensure(name, subject, self._api.StorageType.FILE, DUPLICATES, max_msg_size=largest, **room)
         await self._consume(name, subjects.delivery, most_unsettled(largest))
 
     async def probe(self, subject: str, most_bytes: int, seconds: float) -> str:
@@ -70,11 +72,11 @@ class Streams:
         with suppress(self._errors.APIError):
             await self._context.delete_stream(name)
 
-    async def _ensure(self, name: str, subject: str, storage: Any, **limits: Any) -> None:
+    async def _ensure(self, name: str, subject: str, storage: Any, duplicates: float, **limits: Any) -> None:
         """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
         config = self._api.StreamConfig(
             name=name, subjects=[subject], storage=storage, retention=self._api.RetentionPolicy.WORK_QUEUE,
-            duplicate_window=DUPLICATES, **limits,
+            duplicate_window=duplicates, **limits,
         )  # fmt: skip
         try:
             try:
