@@ -37,7 +37,7 @@ from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.alternation_rows import AlternatingRule, Beside, Estimates, Split, empty_estimates
-from fedbandit.kernels.linear.generalised_inverse import STALE, GeneralisedInverses, empty_inverses, has_full_rank
+from fedbandit.kernels.linear.generalised_inverse import GeneralisedInverses, empty_inverses
 from fedbandit.kernels.linear.turns import ALTERNATING, TurnKernels
 from fedbandit.kernels.shared.rows import doubled
 
@@ -88,13 +88,6 @@ class AlternatingClients(LinearClients):
         """Prepare the row of a client that acts for the first time, in all parts."""
         for rows in (state.rows, state.whole, state.local):
             kernel.begin(rows, row, self.ridge)
-
-    def take_in(self, state: AlternatingState, row: int, slot: int) -> None:
-        """Apply a download to the global part; note whether it has full rank, from which a client may start."""
-        super().take_in(state, row, slot)
-        state.global_inverse.state[row] = STALE
-        if not state.estimates.started[row]:
-            state.estimates.informed[row] = has_full_rank(state.rows.gram[row])
 
     def grow(self, state: AlternatingState) -> None:
         """Make room for as many rows again, in all parts."""

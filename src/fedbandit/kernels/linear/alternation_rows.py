@@ -16,6 +16,7 @@ from fedbandit.kernels.linear import ridge_rows
 from fedbandit.kernels.linear.alternation import alternate, alternate_over_data
 from fedbandit.kernels.linear.confidence import first_best
 from fedbandit.kernels.linear.generalised_inverse import (
+    STALE,
     GeneralisedInverses,
     add_observation,
     compute,
@@ -23,9 +24,11 @@ from fedbandit.kernels.linear.generalised_inverse import (
 )
 from fedbandit.kernels.linear.ridge import dot, invert, multiply
 from fedbandit.kernels.linear.ridge_rows import RidgeRows, Rule, add_scores
+from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.compiled import compiled, specialised
 
 observe_part = specialised(ridge_rows.observe, "observe_part")  # compiled once for the three parts that observe
+take_in_part = specialised(ridge_rows.take_in, "take_in_part")
 
 
 class Split(NamedTuple):
@@ -129,6 +132,17 @@ def alternate_once(
     shared_reward, own_reward = reward - dot(local_arm, local_estimate), reward - dot(global_arm, global_estimate)
     observe_part(rows, estimates, row, global_arm, shared_reward, rule.global_part, scratch)
     observe_part(beside.local, estimates, row, local_arm, own_reward, rule.local_part, scratch)
+
+
+@compiled
+def take_in(
+    rows: RidgeRows, beside: Beside, row: int, shared: Snapshots, slot: int, rule: AlternatingRule, scratch: Floats
+) -> None:
+    """Apply a download to the global part; note whether it has full rank, from which a client may start."""
+    take_in_part(rows, beside.estimates, row, shared, slot, rule.global_part, scratch)
+    beside.global_inverse.state[row] = STALE
+    if not beside.estimates.started[row]:
+        beside.estimates.informed[row] = has_full_rank(rows.gram[row])
 
 
 @compiled

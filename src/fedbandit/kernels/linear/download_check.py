@@ -75,12 +75,9 @@ def meet(contacts: Contacts, client: int, ridge: float, dimension: int, log_gamm
     set_level(contacts, client, log_gamma + dimension * math.log(ridge))
 
 
-def note_upload(
-    contacts: Contacts, copies: Copies, client: int, row: int, gram: Floats, ridge: float, log_gamma: float,
-    scratch: Floats,
-) -> None:  # fmt: skip
-    """Add a client's own upload to the copy shared with it, which from now on stands in `row`."""
-    own = copies.own[row]
+def note_upload(contacts: Contacts, copies: Copies, client: int, row: int, gram: Floats) -> Floats:
+    """Add a client's own upload to the copy shared with it, which from now on stands in `row`; return the copy."""
+    own: Floats = copies.own[row]
     slot = contacts.slot_of[client]
     if slot >= 0:
         own[:] = copies.common[slot]
@@ -89,55 +86,34 @@ def note_upload(
     contacts.row_of[client] = row
     own += gram
     contacts.uploads_since[client] += 1
-    set_level(contacts, client, log_gamma + factorise(own, ridge, scratch))
+    return own
 
 
 @compiled
-def owed(
-    level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, log_det: float, uploads: int, found: Ints
-) -> int:
+def take_owed(
+    level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, log_gammas: Floats, log_det: float,
+    uploads: int, found: Ints,
+) -> int:  # fmt: skip
     """Find, in order, the clients whose level is passed and whose download buffer is not empty; return how many.
 
-    Their numbers are written to `found`, which has room for all clients.
+    Their numbers are written to `found`, which has room for all clients. They are noted as having been sent the
+    server's statistics.
     """
     count = 0
     for block in range(lowest.size):
         if lowest[block] < log_det:
+            before = count
             for client in range(block * BLOCK, min((block + 1) * BLOCK, level.size)):
                 has_news = uploads - uploads_before[client] > uploads_since[client]
                 if level[client] < log_det and has_news:
                     found[count] = client
                     count += 1
+                    level[client] = log_gammas[client] + log_det
+                    uploads_before[client] = uploads
+                    uploads_since[client] = 0
+            if count > before:
+                lowest[block] = lowest_of(level, block)
     return count
-
-
-@compiled
-def raise_levels(
-    level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, clients: Ints, log_det: float,
-    uploads: int, log_gammas: Floats,
-) -> None:  # fmt: skip
-    """Note that clients, in order, were sent the server's statistics."""
-    for each in range(clients.size):
-        client = clients[each]
-        level[client] = log_gammas[client] + log_det
-        uploads_before[client] = uploads
-        uploads_since[client] = 0
-    renewed = -1
-    for each in range(clients.size):
-        block = clients[each] // BLOCK
-        if block != renewed:
-            renewed = block
-            lowest[block] = lowest_of(level, block)
-
-
-def note_download(
-    contacts: Contacts, copies: Copies, clients: Ints, gram: Floats, log_det: float, uploads: int, log_gammas: Floats
-) -> None:
-    """Note that clients were sent the server's statistics. A slot must be free."""
-    slot = free_slot(copies.users)
-    copies.common[slot] = gram
-    point(contacts.slot_of, copies.users, clients, slot)
-    raise_levels(*contacts[:4], clients, log_det, uploads, log_gammas)
 
 
 def merge(gram: Floats, moment: Floats, new_gram: Floats, new_moment: Floats, observations: Ints) -> None:
@@ -154,10 +130,13 @@ def merge_and_check(
     """Take in the `uploads`-th upload of all, and return who is now sent a download."""
     gram += new_gram
     moment += new_moment
-    note_upload(contacts, copies, sender, row, new_gram, ridge, log_gammas[sender], scratch)
+    own = note_upload(contacts, copies, sender, row, new_gram)
+    set_level(contacts, sender, log_gammas[sender] + factorise(own, ridge, scratch))
     log_det = factorise(gram, ridge, scratch)
     found = np.empty(len(contacts.level), dtype=np.int64)
-    clients = found[: owed(*contacts[:4], log_det, uploads, found)].copy()
-    if clients.size:
-        note_download(contacts, copies, clients, gram, log_det, uploads, log_gammas)
+    clients = found[: take_owed(*contacts[:4], log_gammas, log_det, uploads, found)].copy()
+    if clients.size:  # there is a free slot
+        slot = free_slot(copies.users)
+        copies.common[slot] = gram
+        point(contacts.slot_of, copies.users, clients, slot)
     return clients

@@ -88,6 +88,14 @@ def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Fl
 
 
 @compiled
+def copy_matrix(source: Floats, into: Floats) -> None:
+    """Copy a square matrix."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[0]):
+            into[i, j] = source[i, j]
+
+
+@compiled
 def add_outer(matrix: Floats, vector: Floats) -> None:
     """Add vector vector^T to a symmetric matrix."""
     for i in range(vector.size):

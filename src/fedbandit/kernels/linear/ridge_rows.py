@@ -4,8 +4,8 @@ A client gets its row when it first acts, so memory is proportional to the clien
 noted as the slot of a shared snapshot and taken in when the client next acts, so a broadcast to a million
 clients costs a million integers.
 
-What happens every turn is compiled. What happens when a client begins, takes in a download or uploads copies whole
-arrays, which NumPy does as well.
+What happens every turn is compiled. What happens when a client begins or uploads copies whole arrays, which NumPy does
+as well.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from fedbandit.kernels.linear.confidence import (
     thompson_sample,
     width,
 )
-from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, invert, multiply
+from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, copy_matrix, invert, multiply
 from fedbandit.kernels.linear.snapshots import Snapshots
-from fedbandit.kernels.shared.at_once import AtOnce
 from fedbandit.kernels.shared.compiled import inlined
 
 UCB, THOMPSON, PERTURBED = 0, 1, 2
@@ -113,47 +112,51 @@ def begin(rows: RidgeRows | Model, row: int, ridge: float) -> None:
     rows.log_det[row] = size * math.log(ridge)
 
 
-invert_at_once = AtOnce(invert, lambda *call: 2 * call[0].size * len(call[0]))
-multiply_at_once = AtOnce(multiply, lambda *call: call[0].size)
-
-
-def prepare(shared: Snapshots, slot: int, ridge: float) -> None:
-    """Compute a snapshot's inverse and log-determinant, once for all who take it in."""
-    if not shared.ready[slot]:
-        shared.log_det[slot] = _invert(shared.gram[slot], ridge, shared.inverse[slot])
-        shared.ready[slot] = True
-
-
-def take_in(rows: RidgeRows, row: int, shared: Snapshots, slot: int, ridge: float) -> None:
+@inlined
+def take_in(
+    rows: RidgeRows,
+    scored: object,  # noqa: ARG001
+    row: int,
+    shared: Snapshots,
+    slot: int,
+    rule: Rule,
+    scratch: Floats,
+) -> None:
     """Apply a download: V_i := V_g + dV_i, b_i := b_g + db_i.
 
-    A client with nothing of its own to add takes the snapshot's inverse.
+    A client with nothing of its own to add takes the snapshot's inverse, which is computed once for all of them.
     """
-    prepare(shared, slot, ridge)
+    ridge, gram, moment, inverse = rule.ridge, rows.gram[row], rows.moment[row], rows.inverse[row]
+    if not shared.ready[slot]:
+        shared.log_det[slot] = invert(shared.gram[slot], ridge, shared.inverse[slot], scratch[0], scratch[1])
+        shared.ready[slot] = True
+    for i in range(moment.size):
+        moment[i] = shared.moment[slot, i] + rows.new_moment[row, i]
+        for j in range(moment.size):
+            gram[i, j] = shared.gram[slot, i, j] + rows.new_gram[row, i, j]
     if rows.fresh[row] == 0:
-        copy_snapshot(model_of(rows), row, shared, slot)
+        copy_matrix(shared.inverse[slot], inverse)
+        rows.log_det[row] = shared.log_det[slot]
         rows.growth[row] = 0.0
     else:
-        np.add(shared.gram[slot], rows.new_gram[row], out=rows.gram[row])
-        np.add(shared.moment[slot], rows.new_moment[row], out=rows.moment[row])
-        rows.log_det[row] = _invert(rows.gram[row], ridge, rows.inverse[row])
+        rows.log_det[row] = invert(gram, ridge, inverse, scratch[0], scratch[1])
         rows.growth[row] = rows.log_det[row] - shared.log_det[slot]
-        multiply_at_once(rows.inverse[row], rows.moment[row], rows.estimate[row])
     rows.updates[row] = 0
+    multiply(inverse, moment, rows.estimate[row])
 
 
-def copy_snapshot(model: Model, row: int, shared: Snapshots, slot: int) -> None:
-    """Make a client's row the regression on a prepared snapshot, and nothing else."""
-    model.gram[row] = shared.gram[slot]
-    model.moment[row] = shared.moment[slot]
-    model.inverse[row] = shared.inverse[slot]
-    model.log_det[row] = shared.log_det[slot]
-    multiply_at_once(model.inverse[row], model.moment[row], model.estimate[row])
-
-
-def _invert(gram: Floats, ridge: float, inverse: Floats) -> float:
-    scratch = scratch_for(0, len(gram))
-    return invert_at_once(gram, ridge, inverse, scratch[0], scratch[1])
+@inlined
+def take_in_apart(
+    rows: RidgeRows, scored: Model, row: int, shared: Snapshots, slot: int, rule: Rule, scratch: Floats
+) -> None:
+    """Apply a download to what a client knows, and make what its scores use the download alone."""
+    take_in(rows, scored, row, shared, slot, rule, scratch)
+    for i in range(rows.moment.shape[1]):
+        scored.moment[row, i] = shared.moment[slot, i]
+    copy_matrix(shared.gram[slot], scored.gram[row])
+    copy_matrix(shared.inverse[slot], scored.inverse[row])
+    scored.log_det[row] = shared.log_det[slot]
+    multiply(scored.inverse[row], scored.moment[row], scored.estimate[row])
 
 
 @inlined

@@ -38,13 +38,14 @@ def empty_snapshots(slots: int, dimension: int) -> Snapshots:
     )
 
 
-@compiled
 def free_slot(users: Ints) -> int:
-    """Return a slot that no client points at, or -1."""
-    for slot in range(users.size):
-        if users[slot] == 0:
-            return slot
-    return -1
+    """Return the first slot that no client points at, or -1.
+
+    >>> free_slot(np.array([2, 0, 0]))
+    1
+    """
+    slot = int(users.argmin())
+    return -1 if users[slot] else slot
 
 
 @compiled
@@ -59,5 +60,4 @@ def point(slot_of: Ints, users: Ints, clients: Ints, slot: int) -> None:
     users[slot] += clients.size
 
 
-free_slot_at_once = AtOnce(free_slot, lambda users: users.size)
 point_at_once = AtOnce(point, lambda *call: call[2].size)

@@ -1,8 +1,8 @@
 """The one loop in which the linear family plays turns, and the kernels of one turn that it is made of.
 
-The loop has two slots: how a client chooses, and how it observes. What scores use is handed through to both. It may be
-all that the client knows (Async-LinUCB), what it last downloaded, or two parts side by side (Async-LinUCB-AM).
-`turn_kernels` compiles the loop for one pair of ways.
+The loop has three slots: how a client takes in a download, how it chooses, and how it observes. What scores use is
+handed through to all of them. It may be all that the client knows (Async-LinUCB), what it last downloaded, or two parts
+side by side (Async-LinUCB-AM). `turn_kernels` compiles the loop for one set of ways.
 """
 
 from __future__ import annotations
@@ -12,11 +12,22 @@ from typing import Any, NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.linear import alternation_rows
-from fedbandit.kernels.linear.ridge_rows import ADD_SCORES, PERTURBED, THOMPSON, UCB, RidgeRows, choose, observe
+from fedbandit.kernels.linear.ridge_rows import (
+    ADD_SCORES,
+    PERTURBED,
+    THOMPSON,
+    UCB,
+    RidgeRows,
+    choose,
+    observe,
+    take_in,
+    take_in_apart,
+)
+from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.at_once import AtOnce
 from fedbandit.kernels.shared.compiled import compiled, inlined, interpreted, specialised
 
-DONE, UNSETTLED, FIRST, UPLOAD = 0, 1, 2, 3  # why `play` came back
+DONE, NEWCOMER, FIRST, UPLOAD = 0, 1, 2, 3  # why `play` came back
 
 
 @inlined
@@ -33,19 +44,25 @@ reason_of_one = interpreted(reason)  # three comparisons: a call of machine code
 
 @compiled
 def play(
-    row_of: Ints, slot_of: Ints, rows: RidgeRows, scored: Any, rule: Any, is_timed: bool, thresholds: Floats,
-    client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int, choices: Ints, scratch: Floats,
+    row_of: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, scored: Any, rule: Any, is_timed: bool,
+    thresholds: Floats, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int, choices: Ints,
+    scratch: Floats,
 ) -> tuple[int, int]:  # fmt: skip
     """Play turns from `start` on until one needs attention; return the next turn and the reason.
 
-    UNSETTLED: the client of the next turn has no row yet, or a download to take in. FIRST: a client had its first turn
-    and uploads nothing. UPLOAD: the client of the last turn is due to upload. DONE: the block has ended.
+    NEWCOMER: the client of the next turn has no row yet. FIRST: a client had its first turn and uploads nothing.
+    UPLOAD: the client of the last turn is due to upload. DONE: the block has ended.
     """
     for turn in range(start, client.size):
         who = client[turn]
         row = row_of[who]
-        if row < 0 or slot_of[who] >= 0:
-            return turn, UNSETTLED
+        if row < 0:
+            return turn, NEWCOMER
+        slot = slot_of[who]
+        if slot >= 0:
+            take_in(rows, scored, row, shared, slot, rule, scratch)
+            slot_of[who] = -1
+            shared.users[slot] -= 1
         arm = choose(scored, row, arms[turn], draws[turn], rule, scratch)
         choices[turn] = arm
         observe(rows, scored, row, arms[turn, arm], payoff[turn, arm], rule, scratch)
@@ -56,34 +73,47 @@ def play(
 
 
 class TurnKernels(NamedTuple):
-    """How one turn is chosen and observed, and whole blocks of them played."""
+    """How a client takes in a download, chooses and observes, and how whole blocks of turns are played."""
 
+    take_in: Callable[..., None]
     choose: Callable[..., int]
     observe: Callable[..., None]
     play: Callable[..., tuple[int, int]]
 
 
-def turn_kernels(name: str, choose: Callable[..., int], observe: Callable[..., None]) -> TurnKernels:
-    """Return the kernels of one way to choose and observe; the name is that of the compiled loop."""
-    return TurnKernels(choose, observe, specialised(play, f"play_{name}", choose=choose, observe=observe))
+def turn_kernels(
+    name: str, take_in: Callable[..., None], choose: Callable[..., int], observe: Callable[..., None]
+) -> TurnKernels:
+    """Return the kernels of one set of ways; the name is that of the compiled loop."""
+    loop = specialised(play, f"play_{name}", take_in=take_in, choose=choose, observe=observe)
+    return TurnKernels(take_in, choose, observe, loop)
 
 
-def _by_exploration(family: str, choose: Callable[..., int], observe: Callable[..., None]) -> dict[int, TurnKernels]:
+def _by_exploration(
+    family: str, take_in: Callable[..., None], choose: Callable[..., int], observe: Callable[..., None]
+) -> dict[int, TurnKernels]:
     """Return the kernels for each exploration, so that nobody compiles those of another."""
-    found = {UCB: turn_kernels(f"{family}_ucb", choose, observe)}
+    found = {UCB: turn_kernels(f"{family}_ucb", take_in, choose, observe)}
     for exploration, name in ((THOMPSON, "thompson"), (PERTURBED, "perturbed")):
         way = specialised(choose, f"choose_{name}", add_scores=ADD_SCORES[exploration])
-        found[exploration] = turn_kernels(f"{family}_{name}", way, observe)
+        found[exploration] = turn_kernels(f"{family}_{name}", take_in, way, observe)
     return found
 
 
 def _optimism_at_once(ways: dict[int, TurnKernels]) -> dict[int, TurnKernels]:
     """Let Python decide until machine code is ready, where it gives the same bits: without linear algebra of NumPy."""
     plain = ways[UCB]
-    choose = AtOnce(plain.choose, lambda *call: call[2].size * call[2].shape[1])
-    observe = AtOnce(plain.observe, lambda *call: 5 * call[3].size ** 2)
-    return {**ways, UCB: TurnKernels(choose, observe, plain.play)}
+    at_once = TurnKernels(
+        take_in=AtOnce(plain.take_in, lambda *call: 4 * call[0].moment.shape[1] ** 3),
+        choose=AtOnce(plain.choose, lambda *call: call[2].size * call[2].shape[1]),
+        observe=AtOnce(plain.observe, lambda *call: 5 * call[3].size ** 2),
+        play=plain.play,
+    )
+    return {**ways, UCB: at_once}
 
 
-RIDGE = _optimism_at_once(_by_exploration("ridge", choose, observe))
-ALTERNATING = _by_exploration("alternating", alternation_rows.choose, alternation_rows.observe)
+RIDGE = _optimism_at_once(_by_exploration("ridge", take_in, choose, observe))
+BY_DOWNLOAD = _optimism_at_once(_by_exploration("by_download", take_in_apart, choose, observe))
+ALTERNATING = _by_exploration(
+    "alternating", alternation_rows.take_in, alternation_rows.choose, alternation_rows.observe
+)

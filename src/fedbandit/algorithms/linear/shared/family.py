@@ -28,7 +28,7 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.confidence import Width
-from fedbandit.kernels.linear.snapshots import Snapshots, empty_snapshots, free_slot_at_once, point_at_once
+from fedbandit.kernels.linear.snapshots import Snapshots, empty_snapshots, free_slot, point_at_once
 from fedbandit.kernels.linear.turns import DONE, FIRST, RIDGE, UPLOAD, TurnKernels, reason_of_one
 from fedbandit.kernels.shared.rows import doubled
 
@@ -104,8 +104,8 @@ class CohortState:
 class LinearClients(Clients):
     """Clients that upload when their trigger passes a threshold, and say hello at their first turn if asked to.
 
-    A variant says by `scored` what scores use (here all that a client knows), by `begin` and `take_in` how that starts
-    and how a download changes it, and by `news` what a client sends.
+    A variant says by `scored` what scores use (here all that a client knows), by `begin` how that starts, by `ways` how
+    a download changes it, and by `news` what a client sends.
     """
 
     cadence = Cadence.TURN
@@ -144,10 +144,6 @@ class LinearClients(Clients):
     def begin(self, state: Any, row: int) -> None:
         """Prepare the row of a client that acts for the first time."""
         kernel.begin(state.rows, row, self.ridge)
-
-    def take_in(self, state: Any, row: int, slot: int) -> None:
-        """Apply the download in a slot to a client's row."""
-        kernel.take_in(state.rows, row, state.shared, slot, self.ridge)
 
     def grow(self, state: Any) -> None:
         """Make room for as many rows again."""
@@ -189,10 +185,11 @@ class LinearClients(Clients):
         choices, scratch = np.empty(len(turns), dtype=np.int64), kernel.scratch_for(*turns.features.shape[1:])
         turn = start
         while turn < len(turns):
-            self._settle(state, int(turns.client[turn]))
+            if state.row_of[turns.client[turn]] < 0:
+                self._settle(state, int(turns.client[turn]))
             turn, why = self.kernels.play(
-                state.row_of, state.slot_of, state.rows, self.scored(state), self.rule, self.is_timed, self.thresholds,
-                turns.client, turns.features, turns.outcomes.payoff, draws, turn, choices, scratch,
+                state.row_of, state.slot_of, state.rows, state.shared, self.scored(state), self.rule, self.is_timed,
+                self.thresholds, turns.client, turns.features, turns.outcomes.payoff, draws, turn, choices, scratch,
             )  # fmt: skip
             if why in (FIRST, UPLOAD) and (outgoing := self.news(state, turns.client[turn - 1 : turn], why)):
                 return Played(choices[start:turn], outgoing)
@@ -200,7 +197,7 @@ class LinearClients(Clients):
 
     def receive(self, state: CohortState, to: Ints, message: Snapshot) -> Sequence[Outgoing[Upload]]:
         """Note the snapshot for each recipient; it is taken in when the client next acts."""
-        slot = free_slot_at_once(state.shared.users)
+        slot = free_slot(state.shared.users)
         if slot < 0:
             slot = len(state.shared.users)
             state.shared = doubled(state.shared)
@@ -226,7 +223,8 @@ class LinearClients(Clients):
             self.begin(state, row)
         slot = int(state.slot_of[client])
         if slot >= 0:
-            self.take_in(state, row, slot)
+            scratch = kernel.scratch_for(0, self.dimension)
+            self.kernels.take_in(state.rows, self.scored(state), row, state.shared, slot, self.rule, scratch)
             state.slot_of[client] = -1
             state.shared.users[slot] -= 1
         return row
