@@ -6,7 +6,7 @@ from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.site_epochs import KEPT_EPOCHS, WITH_DIGESTS, SiteEpochs
 from fedbandit.durable.validation import Limits
 from fedbandit.wire.frame import Frame, Kind, with_numbers
-from samples.pair import charter, open_server, open_site, turn
+from samples.pair import acknowledgements, charter, open_server, open_site, turn
 
 ASYNC = charter()
 
@@ -78,3 +78,10 @@ def test_every_kind_of_frame_that_begins_an_epoch_counts(kind):
     verdict = server.receive(frames[kind], 0.0, 0)
     assert verdict.outcome is Outcome.NOT_YET
     assert "in a short time" in verdict.reason
+
+
+def test_a_number_under_which_nothing_will_come_is_acknowledged():
+    server = open_server(ASYNC)
+    for _ in range(2):
+        server.receive(Frame(Kind.VOID, 0, 7, 1).to_bytes(), 0.0, 0)
+        assert acknowledgements(server.commit()) == [(0, 7, 1)]

@@ -1,5 +1,7 @@
 """Two sites with one number: nothing is acknowledged that was not taken in, and an operator is told."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,32 @@ def test_what_a_clone_has_heard_outlives_its_restart():
     assert again.life.node.epoch == clone.life.node.epoch
     assert again.life.outbox.refused == clone.life.outbox.refused
     assert again.life.outbox.frames == clone.life.outbox.frames
+
+
+@pytest.mark.parametrize("journal", [None, MemoryJournal()], ids=["without a store", "with a store"])
+def test_what_a_site_seals_after_it_has_met_its_own_numbers_is_sent_in_a_new_epoch(journal):
+    """Another process has gone on under this site's epoch; what is held back meanwhile is this site's alone."""
+    server, site = open_server(ASYNC), open_site(ASYNC, journal=journal)
+    turn(site, seed=1)
+    exchange(server, [site])
+    epoch = site.life.node.epoch
+    other = open_site(ASYNC)
+    turn(other, seed=2)
+    stranger = replace(Frame.from_bytes(other.commit()[0]), epoch=epoch, sequence=2)
+    assert to_server(server, [stranger.to_bytes()]) == ["accepted"]
+    to_sites({0: site}, [each for each in server.commit() if Frame.from_bytes(each[1]).kind is Kind.ACKNOWLEDGEMENT])
+    assert site.is_closing
+    turn(site, seed=3)
+    turn(site, seed=4)
+    assert site.commit() == [], "they are held back"
+    for _ in range(3):
+        to_server(server, site.resend())
+        to_sites({0: site}, server.commit())
+        to_server(server, site.commit())
+    assert site.life.node.epoch > epoch
+    assert not site.life.outbox.frames
+    wanted = sum(np.outer(offer(seed)[0, 0], offer(seed)[0, 0]) for seed in (1, 2, 3, 4))
+    assert (server.node.state.gram == wanted).all(), "nothing is lost, and nothing counts twice"
+    if journal is not None:
+        again = open_site(ASYNC, journal=journal)
+        assert again.life.last_upload == site.life.last_upload

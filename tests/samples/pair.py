@@ -75,6 +75,21 @@ def exchange(server, sites):
     raise AssertionError("the exchange does not end")
 
 
+def asking(server, sites, rounds=3):
+    """Let all sites ask, as they do every half minute, until all is quiet."""
+    for _ in range(rounds):
+        for site in sites:
+            to_server(server, site.resend())
+        to_sites(sites, server.commit())
+        exchange(server, sites)
+
+
+def copy_of(journal):
+    copy = MemoryJournal()
+    copy.fill_from(journal)
+    return copy
+
+
 def kinds(frames):
     return [Frame.from_bytes(frame if isinstance(frame, bytes) else frame[1]).kind.name for frame in frames]
 

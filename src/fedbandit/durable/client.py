@@ -123,9 +123,13 @@ class DurableClient(JournalledSite):
             self._newest_heir = heir
 
     def _go_on(self, *, begin_anew: bool) -> None:
-        """Go on in a new epoch, from what the journal was when the site was opened, with what has happened since."""
-        if self.journal is None:
-            self.life.begin_epoch(self._heir(), anew=begin_anew)
+        """Go on in a new epoch, from what the journal was when the site was opened, with what has happened since.
+
+        If all that is unsent is the site's own, what was held back is sent in the new epoch.
+        """
+        assert self.unchecked is not None
+        if self.journal is None or not (begin_anew or self._unchecked_at):
+            self.life.renumber(self.unchecked[1], self._heir())
         else:
             self.journal.sync()
             self.life = self._recovered(self._heir(), begin_anew)
