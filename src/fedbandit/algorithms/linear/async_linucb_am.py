@@ -36,9 +36,16 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.linear import ridge_rows as kernel
-from fedbandit.kernels.linear.alternation_rows import AlternatingRule, Beside, Estimates, Split, empty_estimates
+from fedbandit.kernels.linear.alternation_rows import (
+    ALTERNATING,
+    AlternatingRule,
+    Beside,
+    Estimates,
+    Split,
+    empty_estimates,
+)
 from fedbandit.kernels.linear.generalised_inverse import GeneralisedInverses, empty_inverses
-from fedbandit.kernels.linear.turns import ALTERNATING, TurnKernels
+from fedbandit.kernels.linear.turns import TurnKernels
 from fedbandit.kernels.shared.rows import doubled
 
 

@@ -25,6 +25,7 @@ from fedbandit.kernels.linear.generalised_inverse import (
 from fedbandit.kernels.linear.ridge import dot, invert, multiply
 from fedbandit.kernels.linear.ridge_rows import RidgeRows, Rule, add_scores
 from fedbandit.kernels.linear.snapshots import Snapshots
+from fedbandit.kernels.linear.turns import by_exploration
 from fedbandit.kernels.shared.compiled import compiled, specialised
 
 observe_part = specialised(ridge_rows.observe, "observe_part")  # compiled once for the three parts that observe
@@ -191,3 +192,6 @@ def renew(rows: RidgeRows, row: int, ridge: float, scratch: Floats) -> None:
     rows.log_det[row] = invert(rows.gram[row], ridge, rows.inverse[row], scratch[0], scratch[1])
     rows.updates[row] = 0
     multiply(rows.inverse[row], rows.moment[row], rows.estimate[row])
+
+
+ALTERNATING = by_exploration("alternating", take_in, choose, observe)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.kernels.linear import alternation_rows
 from fedbandit.kernels.linear.ridge_rows import (
     ADD_SCORES,
     PERTURBED,
@@ -89,7 +88,7 @@ def turn_kernels(
     return TurnKernels(take_in, choose, observe, loop)
 
 
-def _by_exploration(
+def by_exploration(
     family: str, take_in: Callable[..., None], choose: Callable[..., int], observe: Callable[..., None]
 ) -> dict[int, TurnKernels]:
     """Return the kernels for each exploration, so that nobody compiles those of another."""
@@ -112,8 +111,5 @@ def _optimism_at_once(ways: dict[int, TurnKernels]) -> dict[int, TurnKernels]:
     return {**ways, UCB: at_once}
 
 
-RIDGE = _optimism_at_once(_by_exploration("ridge", take_in, choose, observe))
-BY_DOWNLOAD = _optimism_at_once(_by_exploration("by_download", take_in_apart, choose, observe))
-ALTERNATING = _by_exploration(
-    "alternating", alternation_rows.take_in, alternation_rows.choose, alternation_rows.observe
-)
+RIDGE = _optimism_at_once(by_exploration("ridge", take_in, choose, observe))
+BY_DOWNLOAD = _optimism_at_once(by_exploration("by_download", take_in_apart, choose, observe))
