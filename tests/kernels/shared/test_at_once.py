@@ -117,3 +117,33 @@ def test_compiling_is_said_once_on_standard_error_and_not_booked_as_work(tmp_pat
     assert seconds < compiling
     assert second.stderr == ""
     assert float(second.stdout.split()[1]) == 0.0
+
+
+def test_a_second_thread_that_calls_while_the_first_begins_waits_for_it(monkeypatch):
+    told = []
+
+    class Kernel:
+        py_func = staticmethod(lambda number: number + 1)
+
+        def compile(self, types):
+            pass
+
+        def __call__(self, number):
+            return number + 1
+
+    kernel, plain_start = AtOnce(Kernel(), lambda number: 0), threading.Thread.start
+
+    def start(thread):
+        """Have another thread call just before this one runs."""
+        monkeypatch.undo()
+        other = threading.Thread(target=lambda: told.append(kernel(2)))
+        other.start()
+        other.join(0.2)
+        plain_start(thread)
+        others.append(other)
+
+    others = []
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert kernel(1) == 2
+    others[0].join()
+    assert told == [3]

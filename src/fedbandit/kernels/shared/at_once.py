@@ -42,11 +42,12 @@ class AtOnce(Generic[P, R]):
         return self._meanwhile(*arguments, **named)
 
     def _meanwhile(self, *arguments: P.args, **named: P.kwargs) -> R:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._prepare, args=arguments, name="fedbandit kernels")
-            _PREPARING.add(self._thread)
-            self._thread.start()
-            self._plain = interpreted(self._kernel)
+        with _BEGINNING:  # or else another thread could wait for one that does not run yet
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._prepare, args=arguments, name="fedbandit kernels")
+                self._thread.start()
+                _PREPARING.add(self._thread)
+                self._plain = interpreted(self._kernel)
         if self._plain is None or self._effort(*arguments, **named) > SMALL:
             self._thread.join()
             return self._kernel(*arguments, **named)
@@ -58,18 +59,26 @@ class AtOnce(Generic[P, R]):
         with suppress(Exception):  # the next call meets it again, where its caller can see it
             types = [numba.typeof(each) for each in arguments]  # type: ignore[no-untyped-call]
             cast(Any, self._kernel).compile(tuple(types))
-        self._is_ready = True
-        _PREPARING.discard(threading.current_thread())
+        with _BEGINNING:
+            self._is_ready = True
+            _PREPARING.discard(threading.current_thread())
 
 
+_BEGINNING = threading.Lock()
 _PREPARING: set[threading.Thread] = set()
 
 
 def _finish() -> None:
-    for thread in tuple(_PREPARING):
-        thread.join()
+    """Wait for all that is being prepared, and let nothing begin until the process has forked."""
+    _BEGINNING.acquire()
+    while _PREPARING:
+        waiting = tuple(_PREPARING)
+        _BEGINNING.release()
+        for thread in waiting:
+            thread.join()
+        _BEGINNING.acquire()
 
 
 if hasattr(os, "register_at_fork"):
     # A process that forks while another thread compiles would hand its child a lock that nobody opens.
-    os.register_at_fork(before=_finish)
+    os.register_at_fork(before=_finish, after_in_parent=_BEGINNING.release, after_in_child=_BEGINNING.release)
