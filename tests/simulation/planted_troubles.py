@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.introductions import NumberTaken
+from fedbandit.durable.pace import Pace
 from fedbandit.durable.server import NEWS, REPEATED, DurableServer
-from fedbandit.durable.server_record import What
-from fedbandit.durable.site_accounts import CoordinatorMemory
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind, Standing
-from fedbandit.wire.state import encode_state
 from simulation.planted import Planted
 from simulation.poison import ForgetsWhatWasPutAside, NeverCareful
 
@@ -43,14 +40,6 @@ class HeirsWalkedForEver(DurableServer):
 class RestoredCoordinatorGoesOnNumbering(DurableServer):
     def _ask(self, frame, now):
         return super()._ask(frame, now)._replace(new_epoch=0)
-
-
-class NewEpochNotJournalled(DurableServer):
-    def _write(self, record, frame=None, upload=None):
-        if record.what is What.RENEWED:
-            self._take_in(record)
-        else:
-            super()._write(record, frame, upload)
 
 
 class AnyEpochBelieved(DurableServer):
@@ -100,15 +89,6 @@ class OtherContentsTakenForARepetition(TwoSitesNotTold):
         except NumberTaken:
             self._touched.setdefault((frame.client, frame.epoch), 0)
             return REPEATED
-
-
-class DigestsNotInTheSnapshot(DurableServer):
-    def save(self):
-        accounts = copy.deepcopy(self.accounts)
-        for site in accounts.epochs.values():
-            site.known = dict.fromkeys(site.known)
-        memory = CoordinatorMemory(self.charter.text, self.node.memory, accounts, self.postbox.memory())
-        self.journal.save(encode_state(memory))
 
 
 class FirstNumberOfALostLifeTaken(DurableServer):
@@ -167,6 +147,20 @@ class NoRateLimit(DurableServer):
         self.validation.check_rate = lambda *arguments, **how: None
 
 
+class _WallClock(Pace):
+    def allowance(self, site, now, is_new):
+        super().allowance(site, max(now, self._credits[site].at) if site in self._credits else now, is_new)
+        return self._credits[site].left + self.per_second * (now - self._credits[site].at)
+
+
+class ClockSetBackStopsSites(DurableServer):
+    """What a site may send is counted from the latest time that the clock ever showed."""
+
+    def __init__(self, *arguments, **how):
+        super().__init__(*arguments, **how)
+        self.validation.pace = _WallClock(self.validation.pace.per_second, self.validation.pace.ahead)
+
+
 class AnySenderBelieved(DurableServer):
     """A frame is taken for that of the site that it names, whoever sent it."""
 
@@ -183,13 +177,11 @@ class NumbersFarAheadTaken(DurableServer):
 PLANTED_TROUBLES = [
     Planted(HeirsWalkedForEver),
     Planted(RestoredCoordinatorGoesOnNumbering),
-    Planted(NewEpochNotJournalled),
     Planted(AnyEpochBelieved, federation=1),
     Planted(LossNotTold),
     Planted(EpochsOfWholeSeconds),
     Planted(TwoSitesNotTold),
     Planted(OtherContentsTakenForARepetition),
-    Planted(DigestsNotInTheSnapshot),
     Planted(FirstNumberOfALostLifeTaken, federation=1, is_rare=True),
     Planted(RefusedForNowIsForGood),
     Planted(AnotherCharterTakenIn),
@@ -197,6 +189,7 @@ PLANTED_TROUBLES = [
     Planted(NothingIsChecked),
     Planted(LimitsNotChecked),
     Planted(NoRateLimit),
+    Planted(ClockSetBackStopsSites),
     Planted(AnySenderBelieved),
     Planted(NumbersFarAheadTaken),
 ]

@@ -20,7 +20,8 @@ from fedbandit.wire.frame import Frame, Kind
 from simulation import checkers
 from simulation.tagged import times_counted
 
-TWO_SITES, OTHER_CHARTER, NOT_WHOLE = "two-sites-one-number", "another-charter", "uploads-missing"
+TWO_SITES, OTHER_CHARTER = "two-sites-one-number", "another-charter"
+NOT_WHOLE, PUT_ASIDE = "uploads-missing", "frame-put-aside"
 MOST_BYTES_OF_A_SITE = 40_000
 
 
@@ -97,12 +98,21 @@ def each_reward_counts_once_or_its_loss_is_known(run: TroubledRun) -> Iterator[s
         elif number in run.doubtful:
             if at_coordinator > most or (is_owed and not total and not is_shown and not sums.put_aside(told)):
                 yield f"turn {told.turn} of site {number}, of which there are two, is counted {at_coordinator:g} times"
-        elif is_owed and not total and "set_clock" in run.history.steps and sums.put_aside(told):
-            continue  # a lost life had a later clock, and what it closed came late: the site lists what it cost
+        elif is_owed and not total and may_be_put_aside(run, number) and sums.put_aside(told):
+            continue
         elif total > most or (is_owed and not total) or (total and not told.was_told):
             yield f"turn {told.turn} is counted {total:g} times, {at_coordinator:g} of them at the coordinator"
     if (sums.gram != expected_gram).any() or (sums.moment != expected_moment).any():
         yield "the sums of honest sites are not what their decisions give"
+
+
+def may_be_put_aside(run: TroubledRun, site: int) -> bool:
+    """Tell whether a site may have to list uploads as refused, though nothing was wrong with it.
+
+    With clocks set back a lost life may have had a later one, and what it closed comes late. And an upload that was
+    being tried whenever the power went, three times, is taken for the cause of it.
+    """
+    return "set_clock" in run.history.steps or (site, PUT_ASIDE) in run.history.concerns
 
 
 def turns_of(run: TroubledRun, numbers: set[tuple[int, int, int]]) -> Iterator[int]:
@@ -115,13 +125,11 @@ def turns_of(run: TroubledRun, numbers: set[tuple[int, int, int]]) -> Iterator[i
 
 
 def honest_uploads_are_not_refused(run: TroubledRun) -> Iterator[str]:
-    for site, reason in run.history.refused:
-        if site not in {*run.doubtful, run.stranger} and "life that was lost" not in reason:
+    listed = [(site.number, each.reason) for site in run.sites for each in site.node.life.outbox.refused]
+    for site, reason in [*run.history.refused, *listed]:
+        is_shown = "has stopped the coordinator" in reason and (site, PUT_ASIDE) in run.history.concerns
+        if site not in {*run.doubtful, run.stranger} and "life that was lost" not in reason and not is_shown:
             yield f"of site {site} was refused: {reason}"
-    for site in run.sites:
-        for each in site.node.life.outbox.refused:
-            if site.number not in {*run.doubtful, run.stranger} and "life that was lost" not in each.reason:
-                yield f"site {site.number} has put aside: {each.reason}"
 
 
 def every_site_ends_with_the_last_version(run: TroubledRun) -> Iterator[str]:
