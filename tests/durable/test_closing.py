@@ -129,3 +129,19 @@ def test_a_closing_at_a_later_number_does_not_open_what_an_earlier_one_has_close
     close(server, 7, 3, 8)
     close(server, 7, 5, 9)
     assert server.accounts.closed[0, 7] == Closure(3, 8)
+
+
+@pytest.mark.parametrize("snapshot", [False, True])
+def test_an_acknowledgement_for_a_lost_life_takes_nothing_from_what_is_held_back(snapshot):
+    disk = MemoryJournal()
+    epoch = open_site(ASYNC, journal=disk).life.node.epoch
+    site = open_site(ASYNC, journal=disk)
+    turn(site)
+    held = list(site.life.outbox.frames)
+    site.receive(with_numbers(Kind.ACKNOWLEDGEMENT, 0, epoch, 1, 1, 0).to_bytes())
+    if snapshot:
+        site.save()
+    assert site.is_closing
+    heir = Frame.from_bytes(site.resend()[1]).numbers[0]
+    site.receive(with_numbers(Kind.CLOSED, 0, epoch, 1, heir, 0, 0).to_bytes())
+    assert list(site.life.outbox.frames) == [(heir, number) for _, number in held]

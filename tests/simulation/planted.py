@@ -272,7 +272,7 @@ PLANTED = [
     Planted(NumbersNotPersisted),
     Planted(DecisionsNotPersisted),
     Planted(AcknowledgedBeforeTheJournalIsSynced),
-    Planted(DownloadsLeaveUnsynced, federation=2),
+    Planted(DownloadsLeaveUnsynced, federation=2, is_rare=True),
     Planted(MergedTwiceAfterARestart),
     Planted(SnapshotWithoutItsPosition),
     Planted(WindowLostInTheSnapshot),

@@ -93,7 +93,7 @@ def each_reward_counts_once_or_its_loss_is_known(run: TroubledRun) -> Iterator[s
         if number == run.stranger:
             if at_coordinator:
                 yield f"turn {told.turn} of a site with another charter is counted"
-            if is_owed and not unsent + sums.put_aside(told):
+            if is_owed and not unsent + sums.put_aside(told) and not (number in run.doubtful and is_shown):
                 yield f"turn {told.turn} of a site with another charter is not at the site"
         elif number in run.doubtful:
             if at_coordinator > most or (is_owed and not total and not is_shown and not sums.put_aside(told)):

@@ -211,7 +211,10 @@ class JournalledSite:
         if frame.kind is Kind.RENEWED:
             return life.renew(frame.epoch)
         if frame.kind is Kind.ACKNOWLEDGEMENT:
-            return life.outbox.acknowledge(frame.epoch, frame.sequence)
+            up_to = frame.sequence
+            if self.unchecked is not None and frame.epoch == self.unchecked[0]:
+                up_to = min(up_to, self.unchecked[1] - 1)  # what was held back was never sent: these are a lost life's
+            return life.outbox.acknowledge(frame.epoch, up_to)
         is_refused = life.outbox.refuse(frame)
         is_shared = frame.standing is Standing.NUMBER_TAKEN and frame.epoch == life.node.epoch
         if is_refused and is_shared and self.unchecked is None:  # no number of this epoch is surely this site's own
