@@ -86,15 +86,13 @@ class DurableServer(JournalledServer):
         """
         silent = self.node.awaited()
         if silent.size:
-            self._append(ServerRecord(What.DEADLINE, now))
+            record = ServerRecord(What.DEADLINE, now)
+            self._append(record)
             try:
-                downloads = self.node.deadline()
-                self.validation.check_outcome(self.node.state, downloads)
+                self.validation.check_outcome(self.node.state, self._take_in(record))
             except Exception:  # noqa: BLE001  else it would end the coordinator, and every one after it
                 self._undo()
                 return silent[:0]
-            self.postbox.post(downloads)
-            self._since_snapshot += 1
         return silent
 
     def commit(self) -> list[tuple[int, bytes]]:
