@@ -1,6 +1,7 @@
 """The experiments of "Federated Neural Bandits" (Dai et al. 2023) on data sets: Shuttle and MAGIC as bandits.
 
-In the settings of `fedbandit.experiments.fn_ucb`, with ridge 10, nu_pooled 0.1 and nu_local 0.01 (section 5.2).
+In the settings of `fedbandit.experiments.fn_ucb_settings`, with ridge 10, nu_pooled 0.1 and nu_local 0.01
+(section 5.2).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from fedbandit.experiments.claims import Ordered
 from fedbandit.experiments.experiment import Experiment
-from fedbandit.experiments.fn_ucb import (
+from fedbandit.experiments.fn_ucb_settings import (
     BASELINES,
     QUICK,
     ROUNDS,
