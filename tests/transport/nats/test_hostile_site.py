@@ -86,10 +86,9 @@ def test_a_site_cannot_use_up_the_ids_of_another(secure):
         frames = [upload(HONEST, number) for number in range(1, 4)]
         for frame in frames:
             await link.send(frame)
-        came = []
-        while sorted(frames) != sorted(each.data for each in came if each.sender == HONEST):
-            came.append(await soon(arrived.get()))
-            await hub.settle(came[-1:])
+        came = [await soon(arrived.get()) for _ in range(9 + len(frames))]
+        await hub.settle(came)
+        assert sorted(frames) == sorted(each.data for each in came if each.sender == HONEST)
         await link.close()
         await hostile.close()
 
