@@ -62,17 +62,17 @@ class Linear(Environment, id="linear", title="homogeneous clients with linear re
             size = min(block, count - first)
             client = arrivals.next(whose, size)
             arms, mean = offer(size)
-            mean = mean + own(client, arms)
+            mean = mean + own(np.arange(first, first + size), client, arms)
             payoff = mean + self.noise * noise.standard_normal(size)[:, np.newaxis]
             yield Turns(client, arms, Rewards(payoff, mean))
 
     def _theta(self, seed: int) -> Floats:
-        """Return the parameter that all clients share."""
+        """Return the parameter that all clients share at all times."""
         return unit(stream(seed, "parameter").standard_normal(self.dimension))
 
-    def _own_part(self, seed: int) -> Callable[[Ints, Floats], Floats | float]:  # noqa: ARG002
-        """Return what adds a client's own part to the means of its arms: here there is none."""
-        return lambda client, arms: 0.0  # noqa: ARG005
+    def _own_part(self, seed: int) -> Callable[[Ints, Ints, Floats], Floats | float]:  # noqa: ARG002
+        """Return what gives the means of arms, beside `_theta`'s, by turn, client and arms: here nothing."""
+        return lambda turn, client, arms: 0.0  # noqa: ARG005
 
     def _offers(self, seed: int) -> Callable[[int], tuple[Floats, Floats]]:
         rng = stream(seed, "arms")
@@ -103,3 +103,12 @@ def unit(vectors: Floats) -> Floats:
     array([0.6, 0.8])
     """
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def means(arms: Floats, theta: Floats) -> Floats:
+    """Return theta . x for the arms of each turn, (turns, K, d), with a theta for each, (turns, d).
+
+    >>> means(np.eye(2)[np.newaxis], np.array([[3.0, 4.0]]))
+    array([[3., 4.]])
+    """
+    return np.asarray((arms @ theta[:, :, np.newaxis])[:, :, 0])

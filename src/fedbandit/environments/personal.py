@@ -11,7 +11,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
-from fedbandit.environments.linear import Linear, unit
+from fedbandit.environments.linear import Linear, means, unit
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,10 @@ class Personal(Linear, id="personal", title="clients that differ: a shared and a
         theta[: self.shared] = unit(stream(seed, "parameter").standard_normal(self.shared))
         return theta
 
-    def _own_part(self, seed: int) -> Callable[[Ints, Floats], Floats | float]:
+    def _own_part(self, seed: int) -> Callable[[Ints, Ints, Floats], Floats | float]:
         size = self.dimension - self.shared
         if not size:
             return super()._own_part(seed)
         theta = unit(stream(seed, "own parameters").standard_normal((self.clients, size)))
 
-        def own(client: Ints, arms: Floats) -> Floats:
-            return np.asarray((arms[:, :, self.shared :] @ theta[client][:, :, np.newaxis])[:, :, 0])
-
-        return own
+        return lambda turn, client, arms: means(arms[:, :, self.shared :], theta[client])  # noqa: ARG005

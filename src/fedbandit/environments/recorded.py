@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Duels, Outcomes, Rewards, Turns
+from fedbandit.files.checked_arrays import array_of, numbers_of, refuse_where
 from fedbandit.files.npz import read_npz
 
 
@@ -78,31 +79,31 @@ def read_turns(arrays: Mapping[str, np.ndarray[Any, Any]], source: str = "the fi
     client = _clients(arrays, source)
     turns = len(client)
     duels = "utility" in arrays
-    table = _numbers(arrays, "utility" if duels else "reward", (turns, None), source)
+    table = numbers_of(arrays, "utility" if duels else "reward", (turns, None), source)
     arms = table.shape[1]
     if "context" in arrays:
-        features = _numbers(arrays, "context", (turns, None), source)
+        features = numbers_of(arrays, "context", (turns, None), source)
     else:
-        features = _numbers(arrays, "arms", (turns, arms, None), source)
+        features = numbers_of(arrays, "arms", (turns, arms, None), source)
     outcomes: Outcomes
     if duels:
-        coin = _numbers(arrays, "coin", (turns,), source)
-        _refuse((coin < 0) | (coin >= 1), coin, "coin", "coins lie in [0, 1)")
+        coin = numbers_of(arrays, "coin", (turns,), source)
+        refuse_where((coin < 0) | (coin >= 1), coin, "coin", "coins lie in [0, 1)")
         outcomes = Duels(table, coin)
     else:
-        mean = _numbers(arrays, "mean", (turns, arms), source) if "mean" in arrays else None
+        mean = numbers_of(arrays, "mean", (turns, arms), source) if "mean" in arrays else None
         outcomes = Rewards(table, mean)
     return Turns(client, features, outcomes)
 
 
 def _clients(arrays: Mapping[str, np.ndarray[Any, Any]], source: str) -> Ints:
-    client = _array(arrays, "client", (None,), source)
+    client = array_of(arrays, "client", (None,), source)
     if not len(client):
         raise InvalidInput(f"client in {source} is empty: a recorded file needs at least one turn")
     if client.dtype.kind not in "iu":
         raise InvalidInput(f"client must hold whole numbers, not {client.dtype}: store it as integers")
     client = client.astype(np.int64)
-    _refuse(client < 0, client, "client", "clients are numbered from 0")
+    refuse_where(client < 0, client, "client", "clients are numbered from 0")
     if int(client.max()) >= len(client):
         place = int(client.argmax())
         raise InvalidInput(
@@ -114,41 +115,3 @@ def _clients(arrays: Mapping[str, np.ndarray[Any, Any]], source: str) -> Ints:
         absent = int(np.argmin(present))
         raise InvalidInput(f"client never names {absent} although it names {client.max()}: number clients 0 to N-1")
     return client
-
-
-def _numbers(
-    arrays: Mapping[str, np.ndarray[Any, Any]], name: str, shape: tuple[int | None, ...], source: str
-) -> Floats:
-    array = _array(arrays, name, shape, source)
-    if array.dtype.kind not in "fiub":
-        raise InvalidInput(f"{name} must hold numbers, not {array.dtype}: store it as floats")
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    _refuse(~np.isfinite(array), array, name, "every value must be finite")
-    return array
-
-
-def _array(
-    arrays: Mapping[str, np.ndarray[Any, Any]], name: str, shape: tuple[int | None, ...], source: str
-) -> np.ndarray[Any, Any]:
-    if name not in arrays:
-        raise InvalidInput(f"{source} has no array {name!r} (it has {', '.join(sorted(arrays)) or 'none'}): add it")
-    array = arrays[name]
-    fits = array.ndim == len(shape) and all(
-        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
-    )
-    if not fits or 0 in array.shape[1:]:
-        wanted = (
-            "("
-            + ", ".join("n" if each is None else str(each) for each in shape)
-            + ("," if len(shape) == 1 else "")
-            + ")"
-        )
-        raise InvalidInput(f"{name} has shape {array.shape}, but {wanted} with n at least 1 is needed: reshape it")
-    return array
-
-
-def _refuse(bad: np.ndarray[Any, Any], array: np.ndarray[Any, Any], name: str, why: str) -> None:
-    if bad.any():
-        place = np.unravel_index(int(np.argmax(bad)), bad.shape)
-        index = ", ".join(str(int(each)) for each in place)
-        raise InvalidInput(f"{name}[{index}] is {array[place]}: {why}")
