@@ -33,9 +33,9 @@ _HEAD = b"FS" + bytes([FORMAT, len(VERSION)]) + VERSION.encode()
 def encode_state(value: Any) -> bytes:
     """Return the bytes of a state.
 
-    >>> from fedbandit.algorithms.linear.sync_linucb import ServerState, SyncServer
+    >>> from fedbandit.algorithms.linear.sync_linucb import SyncServerState, SyncServer
     >>> data = encode_state(SyncServer(ridge=0.1, dimension=2).start(clients=3))
-    >>> decode_state(data, ServerState).attendance.answered
+    >>> decode_state(data, SyncServerState).attendance.answered
     array([False, False, False])
     """
     parts = [_HEAD]

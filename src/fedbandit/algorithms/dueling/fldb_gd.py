@@ -50,6 +50,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
@@ -82,8 +83,9 @@ class SharedInformation(Download, kind="dueling.shared-information"):
     number: int = header()  # of the question
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState(Beliefs):
+class GradientCohortState(Beliefs):
     """Beliefs of clients that keep their duels to themselves."""
 
     kept: Kept
@@ -92,18 +94,20 @@ class CohortState(Beliefs):
 class GradientClients(DuelingClients):
     """Clients that answer every theta with the gradient of their own loss."""
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> GradientCohortState:
         """Return a cohort that has seen nothing."""
-        return CohortState(*self.beliefs(clients), nothing_kept(clients, self.rule.dimension))
+        return GradientCohortState(*self.beliefs(clients), nothing_kept(clients, self.rule.dimension))
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: GradientCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Keep each client's duel and send its information."""
         differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
         state.kept = keep_duels(state.kept, who, differences)
         state.turns[who] += 1
         return (Outgoing(who, Information(outer_products(differences))),)
 
-    def receive(self, state: CohortState, to: Ints, message: SharedInformation | Probe) -> Sequence[Outgoing[Upload]]:
+    def receive(
+        self, state: GradientCohortState, to: Ints, message: SharedInformation | Probe
+    ) -> Sequence[Outgoing[Upload]]:
         """Take in W_sync, or the answer; else send the gradient that is asked for."""
         if isinstance(message, SharedInformation):
             share_inverse(message.information, to, state.inverse)
@@ -116,8 +120,9 @@ class GradientClients(DuelingClients):
         return (Outgoing(to, Gradient(gradients(state.kept, to, theta), np.full(len(to), message.number))),)
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class GradientServerState:
     """The shared information, and where the minimisation of the round stands."""
 
     information: Floats  # W_sync
@@ -136,10 +141,10 @@ class GradientServer(DuelingServer):
         super().__init__(rule)
         self.solver = solver
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> GradientServerState:
         """Return a server that has received nothing."""
         size = self.rule.dimension
-        return ServerState(
+        return GradientServerState(
             information=self.rule.prior * np.eye(size),
             duels=0,
             search=new_search(size),
@@ -149,7 +154,7 @@ class GradientServer(DuelingServer):
         )
 
     def receive(
-        self, state: ServerState, senders: Ints, message: Information | Gradient
+        self, state: GradientServerState, senders: Ints, message: Information | Gradient
     ) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: share the new W_sync, or move theta."""
         if isinstance(message, Information):
@@ -159,7 +164,8 @@ class GradientServer(DuelingServer):
         return self._advance(state) if state.questions.take_in(senders, message) else ()
 
     def check(
-        self, state: ServerState, sender: int, message: Information | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: GradientServerState, sender: int, message: Information | Gradient,  # noqa: ARG002
+        bounds: Bounds, observations: int,
     ) -> None:  # fmt: skip
         """Refuse a gradient that is too long for the duels that the sender has told of, or information too large."""
         if isinstance(message, Gradient):
@@ -167,16 +173,16 @@ class GradientServer(DuelingServer):
         else:
             self.check_information(state.information, state.new_information, message.information[0])
 
-    def sums(self, state: ServerState) -> Sequence[Floats]:
+    def sums(self, state: GradientServerState) -> Sequence[Floats]:
         """Return W_sync, and where the search stands."""
         return state.information, state.search.bound_inverse, state.search.point, state.search.trial
 
-    def awaited(self, state: ServerState) -> Ints:
+    def awaited(self, state: GradientServerState) -> Ints:
         """Return whose gradient, or whose information, is still to come."""
         questions = state.questions
         return np.flatnonzero(questions.silent()) if questions.is_open else state.attendance.awaited()
 
-    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def deadline(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Go on with those who have answered; their duels stay with the others."""
         if not state.questions.is_open:
             return self._begin(state) if state.attendance.is_open else ()
@@ -186,7 +192,7 @@ class GradientServer(DuelingServer):
         state.attendance.missed += silent
         return self._advance(state)
 
-    def _begin(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def _begin(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Share W_sync, and ask for the first gradients."""
         state.attendance.close()
         state.duels += int(state.new_information.counts.sum())
@@ -196,7 +202,7 @@ class GradientServer(DuelingServer):
         shared = SharedInformation(state.information.copy(), state.questions.ask())
         return (state.questions.to_all(shared),)
 
-    def _advance(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def _advance(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Move theta; where it has arrived, begin anew if all have had another duel meanwhile."""
         questions = state.questions
         is_answer = self.solver.advance(state.search, emptied(questions.answers))

@@ -44,6 +44,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
@@ -60,8 +61,9 @@ def averaged_divisor(rounds: int, window: int, *, step_scale: float) -> float:
     return window * step_scale * rounds
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class OnlineServerState:
     """The estimates and the shared information."""
 
     anchor: Floats  # theta_hat
@@ -88,10 +90,10 @@ class OnlineServer(DuelingServer):
         self.radius = radius
         self.solver = Lbfgs(rule.ridge)
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> OnlineServerState:
         """Return a server that has received nothing."""
         size = self.rule.dimension
-        return ServerState(
+        return OnlineServerState(
             anchor=np.zeros(size),
             anchor_sum=np.zeros(size),
             anchors=0,
@@ -105,7 +107,9 @@ class OnlineServer(DuelingServer):
             attendance=nobody_yet(clients),
         )
 
-    def receive(self, state: ServerState, senders: Ints, message: Progress | Gradient) -> Sequence[Outgoing[Download]]:
+    def receive(
+        self, state: OnlineServerState, senders: Ints, message: Progress | Gradient
+    ) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: go on with the search, or take a step and share it."""
         if isinstance(message, Progress):
             put(state.gradients, senders, message.gradient)
@@ -118,7 +122,7 @@ class OnlineServer(DuelingServer):
         return ()
 
     def check(
-        self, state: ServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: OnlineServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums over more duels than a period has, a round in which nothing is sent, or a too long gradient."""
         if isinstance(message, Gradient):
@@ -130,16 +134,16 @@ class OnlineServer(DuelingServer):
         message.check_sums(bounds, 0, 1 if rounds == 1 else self.period)
         self.check_information(state.information, state.new_information, message.information[0])
 
-    def sums(self, state: ServerState) -> Sequence[Floats]:
+    def sums(self, state: OnlineServerState) -> Sequence[Floats]:
         """Return what a communication changes."""
         return state.information, state.anchor, state.anchor_sum, state.search.point, state.search.trial
 
-    def awaited(self, state: ServerState) -> Ints:
+    def awaited(self, state: OnlineServerState) -> Ints:
         """Return whose part is still to come."""
         questions = state.questions
         return np.flatnonzero(questions.silent()) if questions.is_open else state.attendance.awaited()
 
-    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def deadline(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
         """Go on with those who have answered; what the others have counts when it comes."""
         if not state.questions.is_open:
             return self._communicate(state) if state.attendance.is_open else ()
@@ -149,7 +153,7 @@ class OnlineServer(DuelingServer):
         state.attendance.missed += silent
         return self._go_on(state, emptied(state.questions.answers))
 
-    def _communicate(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def _communicate(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
         """Take a step by what has come, or begin the search by it."""
         state.attendance.close()
         duels, gradient = int(state.gradients.counts.sum()), emptied(state.gradients)
@@ -162,7 +166,7 @@ class OnlineServer(DuelingServer):
         self._descend(state, gradient, window)
         return (state.questions.to_all(self._share(state)),)
 
-    def _go_on(self, state: ServerState, gradient: Floats) -> Sequence[Outgoing[Download]]:
+    def _go_on(self, state: OnlineServerState, gradient: Floats) -> Sequence[Outgoing[Download]]:
         """Take one step of the search; share where it ends, and go on if all have sent more meanwhile."""
         questions = state.questions
         if not self.solver.advance(state.search, gradient):
@@ -173,13 +177,13 @@ class OnlineServer(DuelingServer):
         shared = questions.to_all(self._share(state))
         return (shared, *(self._communicate(state) if state.attendance.is_complete else ()))
 
-    def _descend(self, state: ServerState, gradient: Floats, window: int) -> None:
+    def _descend(self, state: OnlineServerState, gradient: Floats, window: int) -> None:
         """Move theta_hat against the gradient, by no more than the radius of the ball."""
         step = gradient / self.divisor(state.rounds, window)
         length = float(np.linalg.norm(step))
         state.anchor -= step if length <= self.radius else step * (self.radius / length)
 
-    def _share(self, state: ServerState) -> Synchronised:
+    def _share(self, state: OnlineServerState) -> Synchronised:
         """Add theta_hat to the mean of all, which is theta_sync."""
         state.anchor_sum += state.anchor
         state.anchors += 1

@@ -20,6 +20,7 @@ from fedbandit.algorithms.dueling.shared.family import ArmRule, Beliefs, Dueling
 from fedbandit.algorithms.random_choice import SilentServer
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
@@ -28,8 +29,9 @@ from fedbandit.kernels.dueling.preference import keep_duels, learn_alone
 from fedbandit.kernels.glm.kept_data import Kept, nothing_kept
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState(Beliefs):
+class LonelyCohortState(Beliefs):
     """Beliefs of clients that learn from their own duels alone."""
 
     gram: Floats  # (clients, d, d) the sum of z z^T, without what W begins with
@@ -39,12 +41,12 @@ class CohortState(Beliefs):
 class LonelyClients(DuelingClients):
     """Clients that keep their own likelihood and tell nobody."""
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> LonelyCohortState:
         """Return a cohort that has seen nothing."""
         size = self.rule.dimension
-        return CohortState(*self.beliefs(clients), np.zeros((clients, size, size)), nothing_kept(clients, size))
+        return LonelyCohortState(*self.beliefs(clients), np.zeros((clients, size, size)), nothing_kept(clients, size))
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: LonelyCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Move each client's estimate to the minimiser of its own loss."""
         differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
         state.kept = keep_duels(state.kept, who, differences)
@@ -54,7 +56,7 @@ class LonelyClients(DuelingClients):
         )
         return ()
 
-    def receive(self, state: CohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def receive(self, state: LonelyCohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Ignore everything: nobody is expected to write."""
         return ()
 

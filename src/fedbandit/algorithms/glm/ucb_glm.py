@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedbandit.algorithms.glm.shared.clients import CohortState, GlmClients
+from fedbandit.algorithms.glm.shared.clients import GlmClients, GlmCohortState
 from fedbandit.algorithms.glm.shared.family import PAPER, GlmAlgorithm, Parts, event
 from fedbandit.algorithms.glm.shared.steps import Refits
 from fedbandit.algorithms.glm.shared.widths import OwnLikelihoodWidth
@@ -61,21 +61,21 @@ class LocalUCBGLM(
 class PooledGlmClients(GlmClients):
     """All clients share the one row of client 0 and report every turn."""
 
-    def start(self, clients: int) -> CohortState:  # noqa: ARG002
+    def start(self, clients: int) -> GlmCohortState:  # noqa: ARG002
         """Return the one row."""
         return super().start(1)
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
+    def choose(self, state: GlmCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Choose for each client by the model that they share."""
         return super().choose(state, np.zeros_like(who), features, draws)
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: GlmCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Add each observation to the shared data, and report it."""
         super().learn(state, np.zeros_like(who), seen)
         chosen = seen.features[np.arange(len(who)), seen.choice]
         return (Outgoing(who, RawObservation(chosen, seen.feedback)),)
 
-    def play(self, state: CohortState, turns: Turns, start: int, draws: Floats) -> Played:
+    def play(self, state: GlmCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play one turn: every turn reports."""
         one = turns.take(slice(start, start + 1))
         choices, _ = super().play(state, Turns(np.zeros_like(one.client), one.features, one.outcomes), 0, draws)

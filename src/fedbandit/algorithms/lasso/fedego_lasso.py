@@ -22,16 +22,17 @@ import numpy as np
 
 from fedbandit.algorithms.lasso.shared.family import (
     PAPER,
-    CohortState,
     Estimation,
     FederatedEstimates,
     LassoAlgorithm,
+    LassoCohortState,
     TeamworkPlan,
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import MOST, Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.turns import Observations
@@ -69,7 +70,7 @@ class Alone:
         return who
 
     def share(
-        self, estimation: Estimation, plan: TeamworkPlan, state: CohortState, who: Ints, seen: Observations
+        self, estimation: Estimation, plan: TeamworkPlan, state: LassoCohortState, who: Ints, seen: Observations
     ) -> Sequence[Outgoing[Upload]]:
         """Refit the arms that were played, and at the end of a stage the teamwork estimates."""
         turn = state.turns[who]
@@ -81,12 +82,12 @@ class Alone:
         who, stage = who[done], stage[done]
         return self.publish(state, who, stage, estimation.refit_teamwork(state, who))
 
-    def publish(self, state: CohortState, who: Ints, stage: Ints, estimates: Floats) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def publish(self, state: LassoCohortState, who: Ints, stage: Ints, estimates: Floats) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Screen by the client's own estimates from now on."""
         state.screening[who] = estimates
         return ()
 
-    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> None:
+    def receive(self, state: LassoCohortState, to: Ints, message: FederatedEstimates) -> None:
         """Screen by what the server sends from now on."""
         state.screening[to] = message.estimates
 
@@ -94,13 +95,14 @@ class Alone:
 class Federated(Alone):
     """Teamwork estimates go to the server, and their average comes back."""
 
-    def publish(self, state: CohortState, who: Ints, stage: Ints, estimates: Floats) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def publish(self, state: LassoCohortState, who: Ints, stage: Ints, estimates: Floats) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Upload the estimates of the stage that ended."""
         return (Outgoing(who, TeamworkEstimates(estimates, stage)),)
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class AveragingServerState:
     """The latest estimates of every client."""
 
     estimates: Floats  # (clients, K, d)
@@ -117,12 +119,14 @@ class AveragingServer(Server):
         self.shape = arms, dimension
         self.penalty = penalty
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> AveragingServerState:
         """Return a server that has received nothing."""
         nothing = np.full(clients, -1, dtype=np.int64)
-        return ServerState(np.zeros((clients, *self.shape)), nothing, -1, np.zeros(clients, dtype=np.int64))
+        return AveragingServerState(np.zeros((clients, *self.shape)), nothing, -1, np.zeros(clients, dtype=np.int64))
 
-    def receive(self, state: ServerState, senders: Ints, message: TeamworkEstimates) -> Sequence[Outgoing[Download]]:
+    def receive(
+        self, state: AveragingServerState, senders: Ints, message: TeamworkEstimates
+    ) -> Sequence[Outgoing[Download]]:
         """Keep what is new; broadcast when every client has finished a stage more than at the last broadcast."""
         new = message.stage > state.stage[senders]
         state.estimates[senders[new]] = message.estimates[new]
@@ -131,7 +135,7 @@ class AveragingServer(Server):
         return self._broadcast(state, state.estimates, finished) if finished > state.sent else ()
 
     def check(
-        self, state: ServerState, sender: int, message: TeamworkEstimates, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: AveragingServerState, sender: int, message: TeamworkEstimates, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse an estimate that is no minimiser of |Y - X b|^2 / n + penalty |b|_1.
 
@@ -146,12 +150,12 @@ class AveragingServer(Server):
                 f"a penalty of {self.penalty:g} they cannot"
             )
 
-    def awaited(self, state: ServerState) -> Ints:
+    def awaited(self, state: AveragingServerState) -> Ints:
         """Return who has yet to finish the stage that somebody has finished since the last broadcast."""
         latest = int(state.stage.max())
         return np.flatnonzero(state.stage < latest if latest > state.sent else np.zeros(len(state.stage), bool))
 
-    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def deadline(self, state: AveragingServerState) -> Sequence[Outgoing[Download]]:
         """Broadcast the average of those who have finished a stage since the last broadcast."""
         answered = state.stage > state.sent
         if not answered.any():
@@ -159,7 +163,7 @@ class AveragingServer(Server):
         state.missed += ~answered
         return self._broadcast(state, state.estimates[answered], int(state.stage.max()))
 
-    def _broadcast(self, state: ServerState, estimates: Floats, stage: int) -> Sequence[Outgoing[Download]]:
+    def _broadcast(self, state: AveragingServerState, estimates: Floats, stage: int) -> Sequence[Outgoing[Download]]:
         state.sent = stage
         average = FederatedEstimates(estimates.mean(axis=0), stage)
         return (Outgoing(np.arange(len(state.stage)), average),)

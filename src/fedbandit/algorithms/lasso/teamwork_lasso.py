@@ -14,15 +14,16 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.algorithms.lasso.shared.family import (
-    CohortState,
     Estimation,
     FederatedEstimates,
     LassoAlgorithm,
+    LassoCohortState,
     TeamworkPlan,
 )
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, array
 from fedbandit.core.turns import Observations
@@ -51,7 +52,7 @@ class Pooled:
         return np.zeros_like(who)
 
     def share(
-        self, estimation: Estimation, plan: TeamworkPlan, state: CohortState, who: Ints, seen: Observations
+        self, estimation: Estimation, plan: TeamworkPlan, state: LassoCohortState, who: Ints, seen: Observations
     ) -> Sequence[Outgoing[Upload]]:
         """Report the observations; when the round is over refit all arms."""
         turn = state.turns[:1]
@@ -63,12 +64,13 @@ class Pooled:
                 state.screening[:] = estimation.refit_teamwork(state, everyone[:1])
         return (Outgoing(who, RawObservation(seen.features, seen.feedback)),)
 
-    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> None:
+    def receive(self, state: LassoCohortState, to: Ints, message: FederatedEstimates) -> None:
         """Take in nothing: the clients of a simulation share the model already."""
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class PooledLassoServerState:
     """How much the centre has received."""
 
     observations: int
@@ -77,11 +79,16 @@ class ServerState:
 class PooledServer(Server):
     """Receives everything; the clients of a simulation share the model already."""
 
-    def start(self, clients: int) -> ServerState:  # noqa: ARG002
+    def start(self, clients: int) -> PooledLassoServerState:  # noqa: ARG002
         """Return a centre that has received nothing."""
-        return ServerState(0)
+        return PooledLassoServerState(0)
 
-    def receive(self, state: ServerState, senders: Ints, message: RawObservation) -> Sequence[Outgoing[Download]]:  # noqa: ARG002
+    def receive(
+        self,
+        state: PooledLassoServerState,
+        senders: Ints,
+        message: RawObservation,  # noqa: ARG002
+    ) -> Sequence[Outgoing[Download]]:
         """Count the observations."""
         state.observations += len(senders)
         return ()

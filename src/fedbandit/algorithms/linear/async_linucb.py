@@ -32,6 +32,7 @@ from fedbandit.algorithms.linear.shared.family import (
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
@@ -42,8 +43,9 @@ from fedbandit.kernels.shared.rows import doubled_array
 PAPER = "Li and Wang 2022, Asynchronous UCB Algorithms for Federated Linear Bandits"
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class AsyncServerState:
     """The sums over all uploads, and what the server remembers of each client."""
 
     gram: Floats  # V_g
@@ -65,10 +67,10 @@ class AsyncServer(Server):
         self.sizes = {"d": dimension}
         self.log_gammas = np.log(thresholds)
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> AsyncServerState:
         """Return a server that has met nobody."""
         size = self.dimension
-        return ServerState(
+        return AsyncServerState(
             gram=np.zeros((size, size)),
             moment=np.zeros(size),
             uploads=0,
@@ -78,7 +80,9 @@ class AsyncServer(Server):
             rows=0,
         )
 
-    def receive(self, state: ServerState, senders: Ints, message: Statistics | Hello) -> Sequence[Outgoing[Download]]:
+    def receive(
+        self, state: AsyncServerState, senders: Ints, message: Statistics | Hello
+    ) -> Sequence[Outgoing[Download]]:
         """Meet the senders, or merge what they upload and send whoever is owed a download the new snapshot."""
         if isinstance(message, Hello):
             for sender in senders.tolist():
@@ -92,24 +96,26 @@ class AsyncServer(Server):
         ]
 
     def check(
-        self, state: ServerState, sender: int, message: Statistics | Hello, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: AsyncServerState, sender: int, message: Statistics | Hello, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums after which V_g, or what was shared with the sender, could not be inverted."""
         if isinstance(message, Statistics):
             for total in (state.gram, self._shared_with(state, sender)):
                 check_invertible(total, message.gram[0], self.ridge)
 
-    def _shared_with(self, state: ServerState, client: int) -> Floats:
+    def _shared_with(self, state: AsyncServerState, client: int) -> Floats:
         slot, row = state.contacts.slot_of[client], state.contacts.row_of[client]
         if slot >= 0:
             return np.asarray(state.copies.common[slot])
         return np.asarray(state.copies.own[row]) if row >= 0 else np.zeros_like(state.gram)
 
-    def sums(self, state: ServerState) -> Sequence[Floats]:
+    def sums(self, state: AsyncServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""
         return state.gram, state.moment
 
-    def _merge(self, state: ServerState, sender: int, gram: Floats, moment: Floats) -> Sequence[Outgoing[Download]]:
+    def _merge(
+        self, state: AsyncServerState, sender: int, gram: Floats, moment: Floats
+    ) -> Sequence[Outgoing[Download]]:
         row = state.contacts.row_of[sender]
         if row < 0:
             row, state.rows = state.rows, state.rows + 1

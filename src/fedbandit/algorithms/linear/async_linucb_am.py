@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB, AsyncServer
-from fedbandit.algorithms.linear.shared.family import CohortState, LinearClients, per_client
+from fedbandit.algorithms.linear.shared.family import LinearClients, LinearCohortState, per_client
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Bools, Floats
 from fedbandit.core.bounds import Bounds
@@ -50,7 +50,7 @@ from fedbandit.kernels.shared.rows import doubled
 
 
 @dataclass
-class AlternatingState(CohortState):
+class AlternatingState(LinearCohortState):
     """What the clients know: the global part as in Async-LinUCB, and what stands beside it."""
 
     whole: kernel.RidgeRows

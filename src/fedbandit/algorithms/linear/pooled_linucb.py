@@ -12,10 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedbandit.algorithms.linear.shared.family import CohortState, LinearAlgorithm, LinearClients
+from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, LinearClients, LinearCohortState
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing, Played, Server
 from fedbandit.core.messages import Download, Upload, array, one_row
 from fedbandit.core.turns import Observations, Turns
@@ -38,17 +39,17 @@ class RawObservation(Upload, kind="linear.raw"):
 class PooledClients(LinearClients):
     """All clients share the one row of client 0 and report every turn."""
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
+    def choose(self, state: LinearCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Choose for each client by the model that they share."""
         return super().choose(state, np.zeros_like(who), features, draws)
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: LinearCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Add each observation to the shared model, and report it."""
         super().learn(state, np.zeros_like(who), seen)
         chosen = seen.features[np.arange(len(who)), seen.choice]
         return (Outgoing(who, RawObservation(chosen, seen.feedback)),)
 
-    def play(self, state: CohortState, turns: Turns, start: int, draws: Floats) -> Played:
+    def play(self, state: LinearCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play one turn: every turn reports."""
         everyone = Turns(np.zeros_like(turns.client), turns.features, turns.outcomes)
         choices, _ = super().play(state, everyone, start, draws)
@@ -58,8 +59,9 @@ class PooledClients(LinearClients):
         return Played(choices, (Outgoing(turns.client[turn : turn + 1], RawObservation(one_row(arm), reward)),))
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class PooledServerState:
     """The sums over everyone's raw data."""
 
     gram: Floats
@@ -73,18 +75,18 @@ class PooledServer(Server):
         """Take the dimension of the arms."""
         self.dimension = dimension
 
-    def start(self, clients: int) -> ServerState:  # noqa: ARG002
+    def start(self, clients: int) -> PooledServerState:  # noqa: ARG002
         """Return sums over nothing."""
-        return ServerState(np.zeros((self.dimension, self.dimension)), np.zeros(self.dimension))
+        return PooledServerState(np.zeros((self.dimension, self.dimension)), np.zeros(self.dimension))
 
-    def receive(self, state: ServerState, senders: Ints, message: RawObservation) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: PooledServerState, senders: Ints, message: RawObservation) -> Sequence[Outgoing[Download]]:
         """Add the observations to the sums."""
         for each in range(len(senders)):
             add_outer(state.gram, message.arm[each])
             state.moment += message.reward[each] * message.arm[each]
         return ()
 
-    def sums(self, state: ServerState) -> Sequence[Floats]:
+    def sums(self, state: PooledServerState) -> Sequence[Floats]:
         """Return both sums."""
         return state.gram, state.moment
 

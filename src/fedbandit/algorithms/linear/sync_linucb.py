@@ -19,10 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.algorithms.attendance import Attendance, nobody_yet
-from fedbandit.algorithms.linear.shared.family import CohortState, LinearAlgorithm, LinearClients, Snapshot, Statistics
+from fedbandit.algorithms.linear.shared.family import (
+    LinearAlgorithm,
+    LinearClients,
+    LinearCohortState,
+    Snapshot,
+    Statistics,
+)
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
@@ -39,7 +46,7 @@ class Call(Download, kind="linear.call"):
 class SyncClients(LinearClients):
     """Clients that also upload when they are called."""
 
-    def receive(self, state: CohortState, to: Ints, message: Snapshot | Call) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: LinearCohortState, to: Ints, message: Snapshot | Call) -> Sequence[Outgoing[Upload]]:
         """Answer a call with what is not yet uploaded, be it nothing; note a snapshot."""
         if isinstance(message, Snapshot):
             return super().receive(state, to, message)
@@ -58,8 +65,9 @@ class SyncClients(LinearClients):
         )
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class SyncServerState:
     """The sums over all uploads, and who has answered the call that is out."""
 
     gram: Floats  # V_g
@@ -76,12 +84,12 @@ class SyncServer(Server):
         self.ridge = ridge
         self.dimension = dimension
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> SyncServerState:
         """Return a server that has received nothing."""
         size = self.dimension
-        return ServerState(np.zeros((size, size)), np.zeros(size), 0, nobody_yet(clients))
+        return SyncServerState(np.zeros((size, size)), np.zeros(size), 0, nobody_yet(clients))
 
-    def receive(self, state: ServerState, senders: Ints, message: Statistics) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: SyncServerState, senders: Ints, message: Statistics) -> Sequence[Outgoing[Download]]:
         """Merge the uploads; call the others if these are the first, send the snapshot if they are the last."""
         merge(state.gram, state.moment, message.gram, message.moment, message.observations)
         attendance = state.attendance
@@ -94,24 +102,24 @@ class SyncServer(Server):
         return ()
 
     def check(
-        self, state: ServerState, sender: int, message: Statistics, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: SyncServerState, sender: int, message: Statistics, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums after which no client could invert V_g."""
         check_invertible(state.gram, message.gram[0], self.ridge)
 
-    def sums(self, state: ServerState) -> Sequence[Floats]:
+    def sums(self, state: SyncServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""
         return state.gram, state.moment
 
-    def awaited(self, state: ServerState) -> Ints:
+    def awaited(self, state: SyncServerState) -> Ints:
         """Return who has not answered the call."""
         return state.attendance.awaited()
 
-    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def deadline(self, state: SyncServerState) -> Sequence[Outgoing[Download]]:
         """Send all clients what those who answered have brought together."""
         return self._finish(state) if state.attendance.is_open else ()
 
-    def _finish(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def _finish(self, state: SyncServerState) -> Sequence[Outgoing[Download]]:
         state.attendance.close()
         state.version += 1
         snapshot = Snapshot(state.gram.copy(), state.moment.copy(), state.version)

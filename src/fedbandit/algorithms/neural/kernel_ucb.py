@@ -21,6 +21,7 @@ from fedbandit.algorithms.random_choice import SilentServer
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.parameters import parameter
@@ -30,8 +31,9 @@ from fedbandit.kernels.neural import kernel_regression as kernel
 FIRST_ROOM = 64  # observations of a client that there is room for at first
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState:
+class KernelCohortState:
     """What the clients have observed."""
 
     rows: kernel.KernelRows
@@ -48,11 +50,11 @@ class KernelClients(TurnByTurn):
         self.dimension = dimension
         self.draws = draws
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> KernelCohortState:
         """Return a cohort that has seen nothing."""
-        return CohortState(kernel.empty_rows(clients, FIRST_ROOM, self.dimension))
+        return KernelCohortState(kernel.empty_rows(clients, FIRST_ROOM, self.dimension))
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
+    def choose(self, state: KernelCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
         directions = draws if self.draws else np.ones(features.shape[:2])
         if directions.shape != features.shape[:2]:
@@ -69,7 +71,7 @@ class KernelClients(TurnByTurn):
             dtype=np.int64,
         )
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: KernelCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; nothing is sent."""
         for place, client in enumerate(who.tolist()):
             count = state.rows.observed[client]
@@ -82,7 +84,7 @@ class KernelClients(TurnByTurn):
             kernel.observe(state.rows, client, arm, reward, self.algorithm.length, self.algorithm.ridge)
         return ()
 
-    def receive(self, state: CohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+    def receive(self, state: KernelCohortState, to: Ints, message: Never) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Take in nothing: nobody sends anything."""
         return ()
 

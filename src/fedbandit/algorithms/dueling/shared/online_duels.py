@@ -12,6 +12,7 @@ from fedbandit.algorithms.dueling.shared.family import ArmRule, Beliefs, Dueling
 from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Probe
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts, check_length
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.turns import Observations
@@ -57,8 +58,9 @@ class Synchronised(Download, kind="dueling.synchronised"):
     rounds: int = header()
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState(Beliefs):
+class OnlineCohortState(Beliefs):
     """Beliefs, and the sums that have yet to be sent."""
 
     anchor: Floats  # (clients, d) theta_hat
@@ -75,11 +77,11 @@ class OnlineClients(DuelingClients):
         super().__init__(rule)
         self.period = period
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> OnlineCohortState:
         """Return a cohort that has seen nothing."""
         size = self.rule.dimension
         vectors = [np.zeros((clients, size)) for _ in range(3)]
-        return CohortState(
+        return OnlineCohortState(
             *self.beliefs(clients),
             anchor=vectors[0],
             gradient=vectors[1],
@@ -87,7 +89,7 @@ class OnlineClients(DuelingClients):
             first=vectors[2],
         )
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: OnlineCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Add each client's duel to its sums; send them where the period ends."""
         differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
         accumulate(state.anchor, state.gradient, state.information, who, differences)
@@ -103,7 +105,7 @@ class OnlineClients(DuelingClients):
         state.information[due] = 0.0
         return (Outgoing(due, message),)
 
-    def receive(self, state: CohortState, to: Ints, message: Synchronised | Probe) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: OnlineCohortState, to: Ints, message: Synchronised | Probe) -> Sequence[Outgoing[Upload]]:
         """Take in what the server made of the sums, or send the gradient of the first duel where it asks."""
         if isinstance(message, Probe):
             gradients = gradients_of_one(state.first[to], message.theta)

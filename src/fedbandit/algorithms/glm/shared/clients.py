@@ -14,6 +14,7 @@ from fedbandit.algorithms.glm.shared.updates import GlobalUpdate
 from fedbandit.algorithms.glm.shared.widths import WidthRule
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Played
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
@@ -22,8 +23,9 @@ from fedbandit.kernels.glm.kept_data import Kept, is_full, nothing_kept, with_mo
 from fedbandit.kernels.glm.rows import GlmRows, Rule, empty_rows
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState:
+class GlmCohortState:
     """What the clients know, what they remember of global updates, and the observations that they keep."""
 
     rows: GlmRows
@@ -48,19 +50,19 @@ class GlmClients(Clients):
         self.width = width
         self.dimension = dimension
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> GlmCohortState:
         """Return a cohort that has seen nothing."""
         size, ridge = self.dimension, self.local.ridge
         rows = empty_rows(clients, size, ridge, self.rule.model.ridge, clients if self.local.has_metric else 0)
         rows.base[:], rows.offline[:] = self.width.at_update(0, 0.0, np.zeros((size, size)), np.zeros(size))
         shared = nothing_shared(clients, size, ridge)
-        return CohortState(rows, shared, nothing_kept(clients, size), np.zeros(1, dtype=np.int64))
+        return GlmCohortState(rows, shared, nothing_kept(clients, size), np.zeros(1, dtype=np.int64))
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
+    def choose(self, state: GlmCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return the arm of each client."""
         return kernel.choose_each(state.rows, who, features, self.rule)
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: GlmCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the calls for an update that follow."""
         while any(is_full(state.kept, client) for client in who):
             state.kept = with_more_room(state.kept)
@@ -69,7 +71,7 @@ class GlmClients(Clients):
         )
         return [outgoing for client in who[due] for outgoing in self._call(state, np.array([client]))]
 
-    def play(self, state: CohortState, turns: Turns, start: int, draws: Floats) -> Played:  # noqa: ARG002
+    def play(self, state: GlmCohortState, turns: Turns, start: int, draws: Floats) -> Played:  # noqa: ARG002
         """Play turns in one compiled loop until one calls for an update."""
         if not isinstance(turns.outcomes, Rewards):
             raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
@@ -87,7 +89,7 @@ class GlmClients(Clients):
             state.kept = with_more_room(state.kept)
 
     def receive(
-        self, state: CohortState, to: Ints, message: Call | Probe | FrozenModel | GlobalModel | NewtonModel
+        self, state: GlmCohortState, to: Ints, message: Call | Probe | FrozenModel | GlobalModel | NewtonModel
     ) -> Sequence[Outgoing[Upload]]:
         """Answer a call or a probe; take in the end of an update."""
         if self.update is None:
@@ -101,10 +103,10 @@ class GlmClients(Clients):
         self._take_in(state, to[state.rows.version[to] < message.version], message)
         return ()
 
-    def _call(self, state: CohortState, client: Ints) -> Sequence[Outgoing[Upload]]:
+    def _call(self, state: GlmCohortState, client: Ints) -> Sequence[Outgoing[Upload]]:
         return (Outgoing(client, Due(state.rows.version[client] + 1, state.rows.turns[client])),)
 
-    def _answer_call(self, state: CohortState, to: Ints, call: Call) -> Sequence[Outgoing[Upload]]:
+    def _answer_call(self, state: GlmCohortState, to: Ints, call: Call) -> Sequence[Outgoing[Upload]]:
         assert self.update is not None
         rows, shared, kept = state.rows, state.shared, state.kept
         behind, ready = to[rows.version[to] < call.version - 1], to[rows.version[to] == call.version - 1]
@@ -122,7 +124,7 @@ class GlmClients(Clients):
             outgoing.append(Outgoing(behind, Behind(rows.version[behind])))
         return outgoing
 
-    def _take_in(self, state: CohortState, to: Ints, message: Any) -> None:
+    def _take_in(self, state: GlmCohortState, to: Ints, message: Any) -> None:
         """Set what the update brings, then take in anew what was observed after the call for it."""
         if not to.size:
             return

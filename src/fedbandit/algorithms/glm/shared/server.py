@@ -10,7 +10,7 @@ import numpy as np
 from fedbandit.algorithms.glm.shared.messages import Batch, Behind, Call, Curvature, Due, Gradient, Statistics
 from fedbandit.algorithms.glm.shared.plausible import largest_residual, largest_slope
 from fedbandit.algorithms.glm.shared.steps import NoSteps
-from fedbandit.algorithms.glm.shared.updates import CALLED, IDLE, GlobalUpdate, ServerState, nothing_learnt
+from fedbandit.algorithms.glm.shared.updates import CALLED, IDLE, GlmServerState, GlobalUpdate, nothing_learnt
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
 from fedbandit.core.errors import ProtocolError
@@ -36,13 +36,13 @@ class GlmServer(Server):
         self.dimension = dimension
         self.kinds = () if update is None else (Due, Behind, *update.uploads)
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> GlmServerState:
         """Return a server that has heard nothing."""
         return nothing_learnt(clients, self.dimension)
 
     def receive(
         self,
-        state: ServerState,
+        state: GlmServerState,
         senders: Ints,
         message: Due | Behind | Statistics | Batch | Gradient | Curvature,
     ) -> Sequence[Outgoing[Download]]:
@@ -57,7 +57,7 @@ class GlmServer(Server):
         return self._take_in(state, self.update, senders, message)
 
     def check(
-        self, state: ServerState, sender: int, message: Any, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: GlmServerState, sender: int, message: Any, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse an update that is far ahead, and answers that are too large for the sender's n observations.
 
@@ -80,11 +80,11 @@ class GlmServer(Server):
         if isinstance(message, Curvature):
             bounds.check_gram("curvature", message.curvature[0], n, largest_slope(link, model, bounds))
 
-    def sums(self, state: ServerState) -> Sequence[Floats]:
+    def sums(self, state: GlmServerState) -> Sequence[Floats]:
         """Return what an update changes."""
         return state.gram, state.moment, state.model, state.metric, state.iterate, state.place
 
-    def _begin(self, state: ServerState, update: GlobalUpdate, message: Due) -> Sequence[Outgoing[Download]]:
+    def _begin(self, state: GlmServerState, update: GlobalUpdate, message: Due) -> Sequence[Outgoing[Download]]:
         wanted = message.version > state.version
         if not wanted.any():
             return ()
@@ -93,11 +93,11 @@ class GlmServer(Server):
             state.calling_round = int(message.round[wanted].max())
         return (Outgoing(np.flatnonzero(state.roster & ~state.answered), update.question(state)),)
 
-    def awaited(self, state: ServerState) -> Ints:
+    def awaited(self, state: GlmServerState) -> Ints:
         """Return who takes part in the update under way and has not answered."""
         return np.flatnonzero(state.roster & ~state.answered & (state.step != IDLE))
 
-    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def deadline(self, state: GlmServerState) -> Sequence[Outgoing[Download]]:
         """Go on without those who are silent; if all are, the last model stays in force."""
         if self.update is None or state.step == IDLE:
             return ()
@@ -116,7 +116,9 @@ class GlmServer(Server):
             return (Outgoing(np.flatnonzero(state.roster), self.update.question(state)),)
         return self._go_on(state, self.update)
 
-    def _bring_up_to_date(self, state: ServerState, update: GlobalUpdate, late: Ints) -> Sequence[Outgoing[Download]]:
+    def _bring_up_to_date(
+        self, state: GlmServerState, update: GlobalUpdate, late: Ints
+    ) -> Sequence[Outgoing[Download]]:
         outgoing: list[Outgoing[Download]] = [Outgoing(late, self.local.publish(state))]
         waited_for = late[state.roster[late] & ~state.answered[late]]
         if state.step != IDLE and waited_for.size:
@@ -124,7 +126,7 @@ class GlmServer(Server):
         return outgoing
 
     def _take_in(
-        self, state: ServerState, update: GlobalUpdate, senders: Ints, message: Any
+        self, state: GlmServerState, update: GlobalUpdate, senders: Ints, message: Any
     ) -> Sequence[Outgoing[Download]]:
         fits = (message.version == state.version + 1) & (message.step == state.step) & ~state.answered[senders]
         fits &= state.roster[senders]
@@ -147,15 +149,15 @@ class GlmServer(Server):
             return again
         return self._go_on(state, update)
 
-    def _check_kind(self, state: ServerState, update: GlobalUpdate, message: Upload) -> None:
+    def _check_kind(self, state: GlmServerState, update: GlobalUpdate, message: Upload) -> None:
         expected = update.expected(state.step)
         if not isinstance(message, expected):
             raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
 
-    def _call_again(self, state: ServerState, client: int) -> Outgoing[Download]:
+    def _call_again(self, state: GlmServerState, client: int) -> Outgoing[Download]:
         return Outgoing(np.array([client]), Call(state.version + 1, since=int(state.taken[client])))
 
-    def _go_on(self, state: ServerState, update: GlobalUpdate) -> Sequence[Outgoing[Download]]:
+    def _go_on(self, state: GlmServerState, update: GlobalUpdate) -> Sequence[Outgoing[Download]]:
         """Use the answers of all who take part: ask them on, or send everyone the new model."""
         state.answered[:] = False
         if not update.advance(state):
@@ -163,12 +165,12 @@ class GlmServer(Server):
         self._end(state)
         return (Outgoing(np.arange(state.answered.size), self.local.publish(state)),)
 
-    def _end(self, state: ServerState) -> None:
+    def _end(self, state: GlmServerState) -> None:
         state.step = IDLE
         state.roster[:] = True
         state.answered[:] = False
 
 
-def _told(state: ServerState, sender: int) -> int:
+def _told(state: GlmServerState, sender: int) -> int:
     """Return of how many observations a client has told in the update under way."""
     return int(state.answers.observations[sender])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fedbandit.algorithms.glm.shared.messages import FrozenModel, GlobalModel, NewtonModel
-from fedbandit.algorithms.glm.shared.updates import ServerState
+from fedbandit.algorithms.glm.shared.updates import GlmServerState
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.messages import Download
 from fedbandit.kernels.glm.rows import FROZEN, GRADIENT_STEP, REFIT, STEP, GlmRows
@@ -53,7 +53,7 @@ class NoSteps:
     code: ClassVar[int] = FROZEN
     has_metric: ClassVar[bool] = False  # whether rows keep a matrix of the Newton step, beside V
 
-    def publish(self, state: ServerState) -> Download:
+    def publish(self, state: GlmServerState) -> Download:
         """Return A and theta."""
         return FrozenModel(state.gram, state.model, state.version, state.round, state.observations)
 
@@ -73,7 +73,7 @@ class NewtonSteps(NoSteps):
 
     code: ClassVar[int] = STEP
 
-    def publish(self, state: ServerState) -> Download:
+    def publish(self, state: GlmServerState) -> Download:
         """Return A, b and theta."""
         return GlobalModel(
             state.gram, state.moment, state.model, state.version, state.round, state.observations
@@ -106,7 +106,7 @@ class GradientSteps(NewtonSteps):
     code: ClassVar[int] = GRADIENT_STEP
     has_metric: ClassVar[bool] = True
 
-    def publish(self, state: ServerState) -> Download:
+    def publish(self, state: GlmServerState) -> Download:
         """Return A, V, b and theta."""
         return NewtonModel(
             state.metric, state.gram, state.moment, state.model, state.version, state.round, state.observations

@@ -17,6 +17,7 @@ from fedbandit.algorithms.glm.shared.messages import Batch, Call, Curvature, Gra
 from fedbandit.algorithms.glm.shared.solvers import Answers, Search, Solver
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import formerly
 from fedbandit.core.messages import Upload
 from fedbandit.kernels.glm.kept_data import Kept, gradient_of_each, gram_of_each
 from fedbandit.kernels.glm.projection import project_to_ball
@@ -27,8 +28,9 @@ IDLE, CALLED = -1, 0
 MOST_STEPS = 100_000
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class GlmServerState:
     """What the server knows after the last finished update, and how far the next one is."""
 
     gram: Floats  # sum x x^T: A or V without its ridge
@@ -73,17 +75,17 @@ class GlobalUpdate(Protocol):
     def gradients(self, kept: Kept, to: Ints, stop: Ints, probe: Probe) -> Upload:
         """Return what clients answer to a probe."""
 
-    def question(self, state: ServerState) -> Call | Probe:
+    def question(self, state: GlmServerState) -> Call | Probe:
         """Return what is asked at this step."""
 
     def expected(self, step: int) -> type[Upload]:
         """Return the kind of message that answers the question of a step."""
 
-    def advance(self, state: ServerState) -> bool:
+    def advance(self, state: GlmServerState) -> bool:
         """Use the answers of all: go on to the next question, or finish the update and return True."""
 
 
-def nothing_learnt(clients: int, dimension: int) -> ServerState:
+def nothing_learnt(clients: int, dimension: int) -> GlmServerState:
     """Return the state of a server that has heard nothing.
 
     >>> nothing_learnt(3, 2).step == IDLE
@@ -91,7 +93,7 @@ def nothing_learnt(clients: int, dimension: int) -> ServerState:
     """
     square = (dimension, dimension)
     vectors = [np.zeros(dimension) for _ in range(4)]
-    return ServerState(
+    return GlmServerState(
         gram=np.zeros(square),
         moment=vectors[0],
         model=vectors[1],
@@ -117,7 +119,7 @@ def nothing_learnt(clients: int, dimension: int) -> ServerState:
     )
 
 
-def _finish(state: ServerState, model: Floats, predictor: Floats) -> None:
+def _finish(state: GlmServerState, model: Floats, predictor: Floats) -> None:
     """Take the new statistics and the new model over; the new part of b is predicted by `predictor`."""
     fresh = state.answers.gram.sum(axis=0)
     state.gram = state.gram + fresh
@@ -160,7 +162,7 @@ class Regression:
         """Return what the solver needs."""
         return self.solver.answer(kept, to, stop, probe, self.link)
 
-    def question(self, state: ServerState) -> Call | Probe:
+    def question(self, state: GlmServerState) -> Call | Probe:
         """Call for statistics first, then probe iterates."""
         if state.step == CALLED:
             return Call(state.version + 1, since=-1)
@@ -170,7 +172,7 @@ class Regression:
         """Expect statistics first, then what the solver needs."""
         return Statistics if step == CALLED else self.solver.answers
 
-    def advance(self, state: ServerState) -> bool:
+    def advance(self, state: GlmServerState) -> bool:
         """Begin at the last global model, and move until the gradient is small enough."""
         if state.step == CALLED:
             state.iterate, state.place, state.momentum = state.model, state.model, 1.0
@@ -220,7 +222,7 @@ class OneStep:
         """Refuse: this update asks once."""
         raise InvalidInput(f"step {probe.step} of an update by one Newton step: the server runs another algorithm")
 
-    def question(self, state: ServerState) -> Call:
+    def question(self, state: GlmServerState) -> Call:
         """Call once."""
         return Call(state.version + 1, since=-1)
 
@@ -228,7 +230,7 @@ class OneStep:
         """Expect batches."""
         return Batch
 
-    def advance(self, state: ServerState) -> bool:
+    def advance(self, state: GlmServerState) -> bool:
         """Add the outer product of the gradient to A, step in its norm, and project."""
         size = len(state.model)
         gradient = state.answers.gradient.sum(axis=0)

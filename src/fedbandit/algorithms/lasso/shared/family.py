@@ -25,6 +25,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
@@ -66,8 +67,9 @@ class TeamworkPlan:
         return np.where(ends, np.log2(np.maximum(block, 1)).astype(np.int64), -1)
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState:
+class LassoCohortState:
     """What the clients know; with pooled data all share one row of estimates."""
 
     turns: Ints  # (clients,) turns so far
@@ -84,7 +86,7 @@ class Estimation:
     private_penalty: float
     tolerance: float
 
-    def observe(self, state: CohortState, row: Ints, seen: Observations, is_teamwork: Bools) -> None:
+    def observe(self, state: LassoCohortState, row: Ints, seen: Observations, is_teamwork: Bools) -> None:
         """Add each row's observation to the data of the arm that was played."""
         kernel.observe_each(state.private, row, seen.choice, seen.features, seen.feedback)
         if is_teamwork.any():
@@ -92,13 +94,13 @@ class Estimation:
             features, feedback = seen.features[is_teamwork], seen.feedback[is_teamwork]
             kernel.observe_each(state.teamwork, row, choice, features, feedback)
 
-    def refit_private(self, state: CohortState, row: Ints, arm: Ints, turn: Ints) -> None:
+    def refit_private(self, state: LassoCohortState, row: Ints, arm: Ints, turn: Ints) -> None:
         """Refit some rows' private estimates of one arm each, at the penalty of the turn just played."""
         dimension = state.screening.shape[-1]
         penalty = self.private_penalty * np.sqrt((np.log(turn) + np.log(dimension)) / turn)
         kernel.refit_each(state.private, row, arm, penalty, self.tolerance)
 
-    def refit_teamwork(self, state: CohortState, row: Ints) -> Floats:
+    def refit_teamwork(self, state: LassoCohortState, row: Ints) -> Floats:
         """Refit all teamwork estimates of some rows; return a copy of them."""
         arms = state.screening.shape[1]
         every_row, every_arm = np.repeat(row, arms), np.tile(np.arange(arms), len(row))
@@ -124,11 +126,11 @@ class Sharing(Protocol):
         """Return the row of estimates that each client learns and chooses by."""
 
     def share(
-        self, estimation: Estimation, plan: TeamworkPlan, state: CohortState, who: Ints, seen: Observations
+        self, estimation: Estimation, plan: TeamworkPlan, state: LassoCohortState, who: Ints, seen: Observations
     ) -> Sequence[Outgoing[Upload]]:
         """Refit what is due after a turn of each client of `who`; return what they send."""
 
-    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> None:
+    def receive(self, state: LassoCohortState, to: Ints, message: FederatedEstimates) -> None:
         """Take in a download."""
 
 
@@ -146,30 +148,30 @@ class LassoClients(TurnByTurn):
         self.sharing = sharing
         self.cadence = sharing.cadence
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> LassoCohortState:
         """Return a cohort that has seen nothing."""
         rows = int(self.sharing.rows(np.arange(clients)).max()) + 1
-        return CohortState(
+        return LassoCohortState(
             turns=np.zeros(clients, dtype=np.int64),
             screening=np.zeros((rows, self.arms, self.dimension)),
             teamwork=kernel.empty_rows(rows, self.arms, self.dimension),
             private=kernel.empty_rows(rows, self.arms, self.dimension),
         )
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
+    def choose(self, state: LassoCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return each client's arm: the plan's in a teamwork turn, else the one that it likes best."""
         told = self.plan.told(state.turns[who] + 1)
         row = self.sharing.rows(who)
         return kernel.choose_each(features, row, told, state.screening, state.private.estimate, self.gap)
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: LassoCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Add each client's observation to its data, refit what is due, and share."""
         state.turns[who] += 1
         is_teamwork = self.plan.is_teamwork(state.turns[who])
         self.estimation.observe(state, self.sharing.rows(who), seen, is_teamwork)
         return self.sharing.share(self.estimation, self.plan, state, who, seen)
 
-    def receive(self, state: CohortState, to: Ints, message: FederatedEstimates) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: LassoCohortState, to: Ints, message: FederatedEstimates) -> Sequence[Outgoing[Upload]]:
         """Take in a download."""
         self.sharing.receive(state, to, message)
         return ()

@@ -22,6 +22,7 @@ from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Played
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
@@ -90,8 +91,9 @@ class LinearAlgorithm(Algorithm):
         return kernel.Rule(self.ridge, width, EXPLORATIONS[self.exploration], timed)
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState:
+class LinearCohortState:
     """What the clients know. A client has a row once it has acted; a download waits as a slot."""
 
     row_of: Ints  # (clients,) its row, or -1
@@ -127,9 +129,9 @@ class LinearClients(Clients):
         self.greets = greets
         self.draws = 0 if rule.exploration == kernel.UCB else dimension
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> LinearCohortState:
         """Return a cohort that has seen nothing."""
-        return CohortState(
+        return LinearCohortState(
             row_of=np.full(clients, -1, dtype=np.int64),
             used=np.zeros(1, dtype=np.int64),
             slot_of=np.full(clients, -1, dtype=np.int64),
@@ -155,7 +157,7 @@ class LinearClients(Clients):
             return (Outgoing(client, self.flush(state, client)),)
         return (Outgoing(client, Hello()),) if self.greets[client[0]] else ()
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
+    def choose(self, state: LinearCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
         rows = [self._settle(state, client) for client in who.tolist()]
         scored, scratch = self.scored(state), kernel.scratch_for(*features.shape[1:])
@@ -164,7 +166,7 @@ class LinearClients(Clients):
             choices[each] = self.kernels.choose(scored, row, features[each], draws[each], self.rule, scratch)
         return choices
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: LinearCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the uploads and hellos that follow."""
         outgoing: list[Outgoing[Upload]] = []
         scratch = kernel.scratch_for(*seen.features.shape[1:])
@@ -178,7 +180,7 @@ class LinearClients(Clients):
                 outgoing += self.news(state, who[each : each + 1], why)
         return outgoing
 
-    def play(self, state: CohortState, turns: Turns, start: int, draws: Floats) -> Played:
+    def play(self, state: LinearCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play turns in one compiled loop until one sends something."""
         if not isinstance(turns.outcomes, Rewards):
             raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
@@ -195,7 +197,7 @@ class LinearClients(Clients):
                 return Played(choices[start:turn], outgoing)
         return Played(choices[start:], ())
 
-    def receive(self, state: CohortState, to: Ints, message: Snapshot) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: LinearCohortState, to: Ints, message: Snapshot) -> Sequence[Outgoing[Upload]]:
         """Note the snapshot for each recipient; it is taken in when the client next acts."""
         slot = free_slot(state.shared.users)
         if slot < 0:
@@ -207,11 +209,11 @@ class LinearClients(Clients):
         point_at_once(state.slot_of, state.shared.users, to, slot)
         return ()
 
-    def flush(self, state: CohortState, who: Ints) -> Statistics:
+    def flush(self, state: LinearCohortState, who: Ints) -> Statistics:
         """Empty the upload buffers of clients that have acted, into a message."""
         return Statistics(*kernel.flush(state.rows, state.row_of[who]))
 
-    def _settle(self, state: CohortState, client: int) -> int:
+    def _settle(self, state: LinearCohortState, client: int) -> int:
         """Return the client's row, ready to act: begun if this is its first turn, its download taken in."""
         row = int(state.row_of[client])
         if row < 0:

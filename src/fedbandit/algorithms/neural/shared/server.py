@@ -19,6 +19,7 @@ from fedbandit.algorithms.neural.shared.plausible import ROUNDING, longest_featu
 from fedbandit.core.arrays import Bools, Ints
 from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
 from fedbandit.core.errors import ProtocolError
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.kernels.neural.cohort import is_everyone
@@ -26,8 +27,9 @@ from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import Gram, Whole
 
 
+@formerly("ServerState")
 @dataclass
-class ServerState:
+class NeuralServerState:
     """The sums over all uploads, and what has come in of the communication round that is under way."""
 
     whole: Whole  # W_sync
@@ -49,10 +51,10 @@ class TogetherServer(Server):
         self.rounds = exchange.rounds
         self.kinds, self.sizes, self.number_bytes = exchange.uploads, exchange.sizes, exchange.number_bytes
 
-    def start(self, clients: int) -> ServerState:
+    def start(self, clients: int) -> NeuralServerState:
         """Return a server that has received nothing."""
         with self.rounds.active():
-            return ServerState(
+            return NeuralServerState(
                 whole=self.exchange.grams.nothing(),
                 moment=jnp.zeros((1, self.rounds.network.coordinates), self.rounds.device.dtype),
                 version=0,
@@ -64,7 +66,7 @@ class TogetherServer(Server):
             )
 
     def receive(
-        self, state: ServerState, senders: Ints, message: SyncRequest | Contribution
+        self, state: NeuralServerState, senders: Ints, message: SyncRequest | Contribution
     ) -> Sequence[Outgoing[Download]]:
         """Start a communication round (line 2), or take in what clients contribute to it (lines 3 to 6)."""
         if isinstance(message, SyncRequest):
@@ -90,7 +92,8 @@ class TogetherServer(Server):
         return replace(known, context=longest_features(steps.network, steps.scale, known.context))
 
     def check(
-        self, state: ServerState, sender: int, message: SyncRequest | Contribution, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: NeuralServerState, sender: int, message: SyncRequest | Contribution,  # noqa: ARG002
+        bounds: Bounds, observations: int,  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse a version far ahead, an inverse above I / ridge (V_local is at least ridge I), or absurd weights."""
         check_not_ahead("version", int(message.version[0]), state.version)
@@ -103,15 +106,15 @@ class TogetherServer(Server):
         weights = np.asarray(message.weights[0], dtype=np.float64)
         check_length("weights", weights, longest_weights(self.rounds.network, bounds.reward))
 
-    def sums(self, state: ServerState) -> Sequence[Any]:
+    def sums(self, state: NeuralServerState) -> Sequence[Any]:
         """Return B_sync and W_sync."""
         return [each for each in (state.moment, *state.whole.gram) if each is not None]
 
-    def awaited(self, state: ServerState) -> Ints:
+    def awaited(self, state: NeuralServerState) -> Ints:
         """Return who was called and has not answered."""
         return np.flatnonzero(~state.answered & state.called)
 
-    def deadline(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def deadline(self, state: NeuralServerState) -> Sequence[Outgoing[Download]]:
         """Go on without those who are silent; if all are, they are called again."""
         if not state.called:
             return ()
@@ -120,15 +123,15 @@ class TogetherServer(Server):
         with self.rounds.active():
             return self._finish(state)
 
-    def _call(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def _call(self, state: NeuralServerState) -> Sequence[Outgoing[Download]]:
         return (Outgoing(np.arange(state.answered.size), Call(state.version)),)
 
-    def _add_late(self, state: ServerState, share: Share) -> None:
+    def _add_late(self, state: NeuralServerState, share: Share) -> None:
         state.whole = self.exchange.grams.merge(state.whole, [share.gram])
         state.moment = state.moment + jnp.asarray(share.moment).sum(axis=0, keepdims=True)
         state.amended = True
 
-    def _finish(self, state: ServerState) -> Sequence[Outgoing[Download]]:
+    def _finish(self, state: NeuralServerState) -> Sequence[Outgoing[Download]]:
         """Sum, average and broadcast what those have sent who have answered."""
         grams, moments, thetas, ratios, inverses = _in_order(state.shares)
         state.whole = self.exchange.grams.merge(state.whole, grams)

@@ -14,6 +14,7 @@ from fedbandit.algorithms.neural.shared.learner import Learner, Own
 from fedbandit.algorithms.neural.shared.messages import Call, Consensus, SyncRequest
 from fedbandit.algorithms.neural.shared.weights import Weight
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
@@ -24,8 +25,9 @@ from fedbandit.kernels.neural.steps import Learnt
 from fedbandit.kernels.neural.sums import Sums
 
 
+@formerly("CohortState")
 @dataclass
-class CohortState:
+class NeuralCohortState:
     """What the clients know. Arrays that all clients share have one row."""
 
     own: Own
@@ -66,13 +68,13 @@ class TogetherClients(TurnByTurn):
         with self.rounds.active():
             self.nothing = jnp.zeros((1, self.rounds.network.coordinates), self.rounds.device.dtype)
 
-    def start(self, clients: int) -> CohortState:
+    def start(self, clients: int) -> NeuralCohortState:
         """Return a cohort that has seen nothing."""
         self.learner.check_memory(self.exchange.matrices_of(clients), clients)
         with self.rounds.active():
             matrices, device, network = self.rounds.matrices, self.rounds.device, self.rounds.network
             one = matrices.start(1, device.dtype)
-            return CohortState(
+            return NeuralCohortState(
                 own=self.learner.start(clients),
                 pooled=one,
                 pending=None,
@@ -90,7 +92,7 @@ class TogetherClients(TurnByTurn):
                 unsent=np.zeros(clients, dtype=np.int64),
             )
 
-    def choose(self, state: CohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
+    def choose(self, state: NeuralCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return the arm of each client (lines 4 to 7)."""
         with self.rounds.active():
             self._absorb(state)
@@ -106,7 +108,7 @@ class TogetherClients(TurnByTurn):
             )
             return self.learner.checked(choice, state.own, who)
 
-    def learn(self, state: CohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+    def learn(self, state: NeuralCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; ask for a communication round where enough has been learnt (lines 9 to 12)."""
         with self.rounds.active():
             self._absorb(state)
@@ -130,7 +132,7 @@ class TogetherClients(TurnByTurn):
             due = who if self.threshold == 0 else who[state.since[who] * plain(grown) > self.threshold]
         return (Outgoing(due, SyncRequest(state.version[due])),) if due.size else ()
 
-    def receive(self, state: CohortState, to: Ints, message: Call | Consensus) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: NeuralCohortState, to: Ints, message: Call | Consensus) -> Sequence[Outgoing[Upload]]:
         """Train and upload when called (lines 14 to 16); take in what the server broadcasts (lines 17 and 18)."""
         with self.rounds.active():
             if isinstance(message, Call):
@@ -138,13 +140,13 @@ class TogetherClients(TurnByTurn):
             self._take_in(state, to, message)
         return ()
 
-    def _absorb(self, state: CohortState) -> None:
+    def _absorb(self, state: NeuralCohortState) -> None:
         """Bring V-bar up to date with the clients' own latest observations."""
         if state.pending is not None:
             pooled = one_each(state.pooled, len(state.alpha))
             state.pooled, state.pending = self.rounds.absorb(pooled, state.pending), None
 
-    def _put(self, state: CohortState, who: Ints, learnt: Learnt) -> None:
+    def _put(self, state: NeuralCohortState, who: Ints, learnt: Learnt) -> None:
         clients = len(state.alpha)
         if is_everyone(who, clients):
             state.learnt = learnt
@@ -152,13 +154,13 @@ class TogetherClients(TurnByTurn):
             pairs = zip(state.learnt, learnt, strict=True)
             state.learnt = Learnt(*(one_each(all_, clients).at[who].set(rows) for all_, rows in pairs))
 
-    def _remember(self, state: CohortState, who: Ints, features: Floats) -> None:
+    def _remember(self, state: NeuralCohortState, who: Ints, features: Floats) -> None:
         offers = self.rounds.device.cast(features)
         if state.offers is None:
             state.offers = np.zeros((len(state.alpha), *offers.shape[1:]), offers.dtype)
         state.offers[who] = offers
 
-    def _contribution(self, state: CohortState, who: Ints, version: int) -> Upload:
+    def _contribution(self, state: NeuralCohortState, who: Ints, version: int) -> Upload:
         own, clients = state.own, len(state.alpha)
         self.learner.train(own, who, rows_of(self._training(state), who, clients))
         matrix = rows_of(own.matrix, who, clients)
@@ -182,7 +184,7 @@ class TogetherClients(TurnByTurn):
         self._put(state, who, Learnt(pooled_moment, nothing, nothing))
         return upload
 
-    def _take_in(self, state: CohortState, to: Ints, message: Consensus) -> None:
+    def _take_in(self, state: NeuralCohortState, to: Ints, message: Consensus) -> None:
         clients, grams = len(state.alpha), self.exchange.grams
         news = self.exchange.read(message)
         busy = to[state.unsent[to] > 0]
@@ -211,7 +213,7 @@ class TogetherClients(TurnByTurn):
         state.version[to] = news.version
 
 
-WEIGHTS: dict[str, Callable[[CohortState], Any]] = {
+WEIGHTS: dict[str, Callable[[NeuralCohortState], Any]] = {
     "average": lambda state: state.thetas,
     "own": lambda state: state.own.thetas,
 }

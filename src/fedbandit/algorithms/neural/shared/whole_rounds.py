@@ -15,8 +15,8 @@ import numpy as np
 from fedbandit.algorithms.neural.shared.exchange import Exchange
 from fedbandit.algorithms.neural.shared.learner import Learner, Own
 from fedbandit.algorithms.neural.shared.messages import Call, SyncRequest
-from fedbandit.algorithms.neural.shared.server import ServerState
-from fedbandit.algorithms.neural.shared.together import CohortState
+from fedbandit.algorithms.neural.shared.server import NeuralServerState
+from fedbandit.algorithms.neural.shared.together import NeuralCohortState
 from fedbandit.algorithms.neural.shared.weights import Weight
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Outgoing, PlayedRounds
@@ -112,7 +112,7 @@ class TogetherRounds(Playing):
         self.exchange = exchange
         self.weight = weight
 
-    def play(self, clients: CohortState, server: ServerState, turns: Turns, draws: Floats) -> PlayedRounds:  # noqa: ARG002
+    def play(self, clients: NeuralCohortState, server: NeuralServerState, turns: Turns, draws: Floats) -> PlayedRounds:  # noqa: ARG002
         """Play a block of rounds; nothing is under way before or after it."""
         choices = []
         with self.rounds.active():
@@ -121,7 +121,7 @@ class TogetherRounds(Playing):
             exchange = tuple(self._exchange(clients, server))
         return PlayedRounds(np.concatenate(choices), exchange)
 
-    def _until_afresh(self, state: CohortState, server: ServerState) -> int:
+    def _until_afresh(self, state: NeuralCohortState, server: NeuralServerState) -> int:
         """Return for how many rounds the pooled inverse can be updated; computed afresh if for none."""
         grams, count = self.exchange.grams, len(state.alpha)
         if not grams.rounds_left(state.synced.updates, count):
@@ -130,7 +130,9 @@ class TogetherRounds(Playing):
         left: int = grams.rounds_left(state.synced.updates, count)
         return max(1, left)
 
-    def _play(self, state: CohortState, server: ServerState, turns: Turns, rounds: slice, trains: bool) -> Ints:
+    def _play(
+        self, state: NeuralCohortState, server: NeuralServerState, turns: Turns, rounds: slice, trains: bool
+    ) -> Ints:
         own, count, grams = state.own, len(state.alpha), self.exchange.grams
         length = rounds.stop - rounds.start
         offers = self.offers(turns, count, rounds, self._standing(state, length))
@@ -159,7 +161,7 @@ class TogetherRounds(Playing):
             state.offers = offers.arms[length - 1]
         return choices
 
-    def _standing(self, state: CohortState, length: int) -> Floats:
+    def _standing(self, state: NeuralCohortState, length: int) -> Floats:
         """Return for each turn whether anything was communicated before it, and its alpha if it is known."""
         count = len(state.alpha)
         heard = np.ones((length, count))
@@ -167,7 +169,7 @@ class TogetherRounds(Playing):
         alpha = [self.weight.at(state.own.turns + ahead, state.alpha) for ahead in range(1, length + 1)]
         return np.stack([heard.ravel(), np.concatenate(alpha)], axis=1)
 
-    def _exchange(self, state: CohortState, server: ServerState) -> Iterator[Outgoing[Message]]:
+    def _exchange(self, state: NeuralCohortState, server: NeuralServerState) -> Iterator[Outgoing[Message]]:
         """Yield what each of the rounds exchanged, as far as a ledger counts it: kinds, recipients and sizes."""
         count, make = len(state.alpha), self.exchange
         everyone = np.arange(count)
