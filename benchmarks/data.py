@@ -12,7 +12,7 @@ import numpy as np
 import fedbandit as fb
 from benchmarks.row import Row, best_seconds, in_a_process, peak_gibibytes
 from fedbandit.datasets import MissingData, describe
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.folders import find
 from fedbandit.environments.personal import Personal
 from fedbandit.environments.recommendation import Recommendation
 

@@ -90,7 +90,7 @@ def fetch_set(
 
 def _is_here(description: Description) -> bool:
     from fedbandit.datasets import MissingData
-    from fedbandit.datasets.files.places import find
+    from fedbandit.datasets.files.folders import find
 
     try:
         find(description)

@@ -76,7 +76,7 @@ class Classification(
 
     def _release(self) -> Release:
         from fedbandit.datasets import describe
-        from fedbandit.datasets.files.places import find
+        from fedbandit.datasets.files.folders import find
 
         return find(describe(self.dataset), self.path or None)
 

@@ -17,7 +17,7 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.datasets.files.places import DATA_VARIABLE
+from fedbandit.datasets.files.folders import DATA_VARIABLE
 
 
 class LabelledRows(NamedTuple):

@@ -99,7 +99,7 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
 
     def _release(self) -> Release:
         from fedbandit.datasets import describe
-        from fedbandit.datasets.files.places import find
+        from fedbandit.datasets.files.folders import find
 
         return find(describe(self.dataset), self.path or None)
 

@@ -23,7 +23,7 @@ from fedbandit.core.turns import Rewards, Turns
 from fedbandit.kernels.shared.sampling import draw_others, gather, interleave
 
 if TYPE_CHECKING:
-    from fedbandit.datasets.preparation.prepared import Prepared
+    from fedbandit.datasets.preparation.recommendation_data import Prepared
 
 SETS = ("lastfm", "delicious", "movielens-100k", "movielens-1m", "movielens-20m", "movielens-25m")
 SCALES = ("none", "standardised", "unit")
@@ -67,13 +67,13 @@ class Recommendation(
     def fingerprint(self) -> str:
         """Return a digest of the data set's files."""
         from fedbandit.datasets import describe  # SciPy is imported only by those who read data
-        from fedbandit.datasets.files.places import find
+        from fedbandit.datasets.files.folders import find
 
         return find(describe(self.dataset), self.path or None).content()
 
     def data(self) -> Prepared:
         """Return the prepared data set; the first call in a process reads or prepares it."""
-        from fedbandit.datasets.preparation.prepared import Request, prepare
+        from fedbandit.datasets.preparation.recommendation_data import Request, prepare
 
         request = Request(self.dimension, self.scale, self.users, self.above)
         data = prepare(self.dataset, request, self.path or None)

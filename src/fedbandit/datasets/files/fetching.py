@@ -16,7 +16,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.datasets.description import Download
 from fedbandit.datasets.files.checking import digest
 from fedbandit.datasets.files.errors import DownloadError
-from fedbandit.datasets.files.places import download_folder
+from fedbandit.datasets.files.folders import download_folder
 from fedbandit.datasets.registry import describe
 
 # Called with the file's name, the bytes that are here, and the bytes in all where the server says.

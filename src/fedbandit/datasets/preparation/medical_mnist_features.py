@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from fedbandit.core.randomness import stream
 from fedbandit.datasets.arrays import Booleans, Ints
-from fedbandit.datasets.files.parsed import Arrays, kept
-from fedbandit.datasets.files.places import cache_folder
+from fedbandit.datasets.files.array_cache import Arrays, kept
+from fedbandit.datasets.files.folders import cache_folder
 from fedbandit.datasets.sets.medical_mnist import MedicalMNIST
 
 FORMAT = 1  # raise it when the same recipe would give other features

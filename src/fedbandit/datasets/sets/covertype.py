@@ -11,8 +11,8 @@ import numpy as np
 
 from fedbandit.datasets.classification import Classification
 from fedbandit.datasets.description import Description, Download, with_missing
-from fedbandit.datasets.files.parsed import Arrays, remembered
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.array_cache import Arrays, remembered
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.release import Release
 from fedbandit.datasets.files.tables import Table
 

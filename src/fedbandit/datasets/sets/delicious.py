@@ -15,7 +15,7 @@ import scipy
 
 from fedbandit.datasets.arrays import Booleans, Ints, Strings
 from fedbandit.datasets.description import Description, Download, with_missing
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.release import Release
 from fedbandit.datasets.files.tables import Table, optional_integers, optional_names
 from fedbandit.datasets.interactions import UNKNOWN_TIME, Interactions, count_matrix, interactions, positions

@@ -14,7 +14,7 @@ import scipy
 
 from fedbandit.datasets.arrays import Dates, Ints, Strings
 from fedbandit.datasets.description import Description, Download, with_missing
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.tables import Table, optional_integers, optional_names
 from fedbandit.datasets.interactions import Interactions, aligned, count_matrix, interactions, positions
 

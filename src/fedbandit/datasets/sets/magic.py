@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.datasets.classification import Classification
 from fedbandit.datasets.description import Description, Download, with_missing
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.tables import Table
 
 COLUMN_NAMES = (

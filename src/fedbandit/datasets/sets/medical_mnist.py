@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from fedbandit.core.errors import InvalidInput
 from fedbandit.datasets.arrays import Ints, Strings
 from fedbandit.datasets.description import Description, Download, with_missing
+from fedbandit.datasets.files.array_cache import Arrays, remembered
 from fedbandit.datasets.files.errors import damaged
-from fedbandit.datasets.files.parsed import Arrays, remembered
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.release import Release
 
 CLASS_NAMES = ("AbdomenCT", "BreastMRI", "CXR", "ChestCT", "Hand", "HeadCT")

@@ -18,8 +18,8 @@ import scipy
 from fedbandit.core.errors import unknown
 from fedbandit.datasets.arrays import Booleans, Ints, Strings
 from fedbandit.datasets.description import with_missing
-from fedbandit.datasets.files.parsed import Arrays, remembered
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.array_cache import Arrays, remembered
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.release import Release
 from fedbandit.datasets.files.tables import Table
 from fedbandit.datasets.interactions import UNKNOWN_TIME, Interactions, count_matrix, interactions, positions

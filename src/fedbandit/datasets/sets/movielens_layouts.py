@@ -8,7 +8,7 @@ import numpy as np
 
 from fedbandit.datasets.arrays import Ints, Strings
 from fedbandit.datasets.description import Description, Download
-from fedbandit.datasets.files.parsed import Arrays
+from fedbandit.datasets.files.array_cache import Arrays
 from fedbandit.datasets.files.release import Release
 from fedbandit.datasets.files.tables import Table
 

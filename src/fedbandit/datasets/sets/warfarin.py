@@ -17,7 +17,7 @@ import scipy
 from fedbandit.datasets.arrays import Booleans, Floats, Ints, Strings
 from fedbandit.datasets.classification import coded
 from fedbandit.datasets.description import Description, Download, with_missing
-from fedbandit.datasets.files.places import find
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.tables import Table
 
 SUBJECT = "PharmGKB Subject ID"

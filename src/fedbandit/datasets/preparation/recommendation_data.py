@@ -22,8 +22,8 @@ import scipy
 
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.datasets.arrays import Booleans, Floats, Ints
-from fedbandit.datasets.files.parsed import Arrays, kept
-from fedbandit.datasets.files.places import cache_folder, find
+from fedbandit.datasets.files.array_cache import Arrays, kept
+from fedbandit.datasets.files.folders import cache_folder, find
 from fedbandit.datasets.files.release import Release
 from fedbandit.datasets.interactions import Interactions
 from fedbandit.datasets.preparation.features import standardised, tag_features, unit_rows

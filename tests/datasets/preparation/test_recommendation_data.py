@@ -9,8 +9,8 @@ from fedbandit import InvalidInput
 from fedbandit.datasets import DamagedFile
 from fedbandit.datasets.files import examples
 from fedbandit.datasets.files.release import Release
-from fedbandit.datasets.preparation import prepared
-from fedbandit.datasets.preparation.prepared import Request, entry_path, prepare
+from fedbandit.datasets.preparation import recommendation_data
+from fedbandit.datasets.preparation.recommendation_data import Request, entry_path, prepare
 from fedbandit.environments import recommendation
 
 
@@ -24,12 +24,12 @@ def lastfm(tmp_path):
 @pytest.fixture
 def fresh():
     """Forget what this process has prepared, as a new process would."""
-    prepared._prepared.cache_clear()
+    recommendation_data._prepared.cache_clear()
 
 
 def test_the_environment_offers_what_can_be_prepared():
-    assert recommendation.SETS == prepared.SETS
-    assert set(recommendation.SCALES) == set(prepared.SCALES)
+    assert recommendation.SETS == recommendation_data.SETS
+    assert set(recommendation.SCALES) == set(recommendation_data.SCALES)
 
 
 def test_events_come_by_user_and_item_and_items_without_tags_have_no_features(lastfm):
@@ -66,8 +66,8 @@ def test_movielens_without_tags_takes_the_words_of_titles_as_well():
 
 def test_the_second_run_reads_what_the_first_prepared(lastfm, fresh, monkeypatch):
     first = prepare("lastfm", Request(dimension=2, scale="unit"), lastfm)
-    prepared._prepared.cache_clear()
-    monkeypatch.setattr(prepared, "load", lambda *_: pytest.fail("prepared again"))
+    recommendation_data._prepared.cache_clear()
+    monkeypatch.setattr(recommendation_data, "load", lambda *_: pytest.fail("prepared again"))
     again = prepare("lastfm", Request(dimension=2, scale="unit"), lastfm)
     np.testing.assert_array_equal(first.features, again.features)
 

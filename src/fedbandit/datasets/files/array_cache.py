@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedbandit.datasets.files.places import cache_folder
+from fedbandit.datasets.files.folders import cache_folder
 from fedbandit.datasets.files.release import Release
 
 # Raise it when a reader's arrays change their meaning: old entries are then never read again.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fedbandit.datasets import MissingData, cache_folder, catalogue, describe, download_folder, load
-from fedbandit.datasets.files import examples, places
+from fedbandit.datasets.files import examples, folders
 
 
 def put(folder: Path, name: str) -> Path:
@@ -18,14 +18,14 @@ def put(folder: Path, name: str) -> Path:
 def test_the_path_given_comes_first(nowhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given, named = put(tmp_path / "given", "magic"), put(tmp_path / "named", "magic")
     monkeypatch.setenv("FEDBANDIT_DATA", str(named))
-    assert places.find(describe("magic"), given).location == given
-    assert places.find(describe("magic")).location == named
+    assert folders.find(describe("magic"), given).location == given
+    assert folders.find(describe("magic")).location == named
 
 
 def test_the_cache_comes_last(nowhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = put(download_folder() / "magic", "magic")
     monkeypatch.setenv("FEDBANDIT_DATA", str(tmp_path / "empty"))
-    assert places.find(describe("magic")).location == kept
+    assert folders.find(describe("magic")).location == kept
     assert load("magic").counts()["rows"] == 3
 
 
@@ -66,7 +66,7 @@ def test_the_cache_is_where_the_platform_keeps_caches(
     platform: str, variable: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("FEDBANDIT_CACHE", raising=False)
-    monkeypatch.setattr(places.sys, "platform", platform)
+    monkeypatch.setattr(folders.sys, "platform", platform)
     monkeypatch.setenv(variable, str(tmp_path))
     assert cache_folder() == tmp_path / ending
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedbandit.datasets.files import parsed
-from fedbandit.datasets.files.parsed import Arrays, entry_path, remembered
+from fedbandit.datasets.files import array_cache
+from fedbandit.datasets.files.array_cache import Arrays, entry_path, remembered
 from fedbandit.datasets.files.release import Release
 
 
@@ -25,7 +25,7 @@ class Parser:
 
 @pytest.fixture
 def source(nowhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(parsed, "SMALLEST_BYTES", 0)
+    monkeypatch.setattr(array_cache, "SMALLEST_BYTES", 0)
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / "toy.txt").write_text("one")
@@ -89,6 +89,6 @@ def test_many_writers_leave_one_whole_entry(source: Path, nowhere: Path) -> None
 
 
 def test_small_sources_are_not_kept(source: Path, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsed, "SMALLEST_BYTES", 1000)
+    monkeypatch.setattr(array_cache, "SMALLEST_BYTES", 1000)
     remembered(Release.open("toy", source), Parser())
     assert not (nowhere / "parsed").exists()
