@@ -12,8 +12,9 @@ from fedbandit.datasets.description import DataSet, Description, Download
 from fedbandit.datasets.files.checking import Count, Report, check
 from fedbandit.datasets.files.errors import DamagedFile, DownloadError, MissingData
 from fedbandit.datasets.files.fetching import Progress, fetch
-from fedbandit.datasets.files.folders import cache_folder, download_folder
+from fedbandit.datasets.files.folders import download_folder
 from fedbandit.datasets.registry import catalogue, describe, load
+from fedbandit.files.cache_folder import cache_folder
 
 __all__ = [
     "Count",

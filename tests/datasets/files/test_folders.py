@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fedbandit.datasets import MissingData, cache_folder, catalogue, describe, download_folder, load
+from fedbandit.datasets import MissingData, catalogue, describe, download_folder, load
 from fedbandit.datasets.files import examples, folders
 
 
@@ -52,23 +52,6 @@ def test_a_set_that_is_nowhere_is_told_in_one_sentence(
     monkeypatch.setenv("FEDBANDIT_DATA", str(tmp_path))
     with pytest.raises(MissingData, match=f"is not in {tmp_path} or {nowhere / 'data'}: get it"):
         load("lastfm")
-
-
-@pytest.mark.parametrize(
-    ("platform", "variable", "ending"),
-    [
-        ("linux", "XDG_CACHE_HOME", "fedbandit"),
-        ("darwin", "HOME", "Library/Caches/fedbandit"),
-        ("win32", "LOCALAPPDATA", "fedbandit/Cache"),
-    ],
-)
-def test_the_cache_is_where_the_platform_keeps_caches(
-    platform: str, variable: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("FEDBANDIT_CACHE", raising=False)
-    monkeypatch.setattr(folders.sys, "platform", platform)
-    monkeypatch.setenv(variable, str(tmp_path))
-    assert cache_folder() == tmp_path / ending
 
 
 def test_the_catalogue_is_whole() -> None:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedbandit.datasets.files.folders import cache_folder
 from fedbandit.datasets.files.release import Release
+from fedbandit.files.cache_folder import cache_folder
 
 # Raise it when a reader's arrays change their meaning: old entries are then never read again.
 FORMAT = 1

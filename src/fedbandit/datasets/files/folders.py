@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from fedbandit.datasets.description import Description
 from fedbandit.datasets.files.errors import MissingData
 from fedbandit.datasets.files.release import Release
+from fedbandit.files.cache_folder import cache_folder
 
 DATA_VARIABLE = "FEDBANDIT_DATA"
-CACHE_VARIABLE = "FEDBANDIT_CACHE"
-
-
-def cache_folder() -> Path:
-    """Return the user's cache folder for fedbandit: FEDBANDIT_CACHE, or the platform's usual place.
-
-    >>> cache_folder().name != ""
-    True
-    """
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "fedbandit" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "fedbandit"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fedbandit"
 
 
 def download_folder() -> Path:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from fedbandit.core.randomness import stream
 from fedbandit.datasets.arrays import Booleans, Ints
 from fedbandit.datasets.files.array_cache import Arrays, kept
-from fedbandit.datasets.files.folders import cache_folder
 from fedbandit.datasets.sets.medical_mnist import MedicalMNIST
+from fedbandit.files.cache_folder import cache_folder
 
 FORMAT = 1  # raise it when the same recipe would give other features
 SIDE = 60

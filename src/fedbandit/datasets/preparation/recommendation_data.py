@@ -23,7 +23,7 @@ import scipy
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.datasets.arrays import Booleans, Floats, Ints
 from fedbandit.datasets.files.array_cache import Arrays, kept
-from fedbandit.datasets.files.folders import cache_folder, find
+from fedbandit.datasets.files.folders import find
 from fedbandit.datasets.files.release import Release
 from fedbandit.datasets.interactions import Interactions
 from fedbandit.datasets.preparation.features import standardised, tag_features, unit_rows
@@ -32,6 +32,7 @@ from fedbandit.datasets.registry import describe, load
 from fedbandit.datasets.sets.delicious import Delicious
 from fedbandit.datasets.sets.lastfm import LastFM
 from fedbandit.datasets.sets.movielens import MovieLens
+from fedbandit.files.cache_folder import cache_folder
 
 FORMAT = 1  # raise it when the same request would give other arrays
 SETS = ("lastfm", "delicious", "movielens-100k", "movielens-1m", "movielens-20m", "movielens-25m")

@@ -13,6 +13,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
+from fedbandit.kernels.neural.kept_programs import keep_programs
 from fedbandit.kernels.neural.tangent_features import Array
 
 CHUNKS = {"cpu": 256, "cuda": 2048}  # observations that a step of the training takes in at once
@@ -25,6 +26,7 @@ class Device:
 
     def __init__(self, name: str, precision: str) -> None:
         """Find the device."""
+        keep_programs()
         try:
             with _one_thread():
                 self._device = jax.devices(None if name == "auto" else name)[0]

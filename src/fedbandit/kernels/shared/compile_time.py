@@ -28,6 +28,11 @@ class Watch(threading.local, Listener):
         """Return the seconds so far."""
         return self._finished + (time.perf_counter() - self._began if self._depth else 0.0)
 
+    def add(self, seconds: float) -> None:
+        """Note that something else was compiled, for so long: what numba does not know of."""
+        self._finished += seconds
+        self._tell()
+
     def on_start(self, event: Event) -> None:  # noqa: ARG002
         """Note that a kernel is being compiled, perhaps on behalf of another."""
         if self._depth == 0:

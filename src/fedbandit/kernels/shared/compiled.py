@@ -39,6 +39,11 @@ def seconds_compiling() -> float:
     return _WATCH.seconds
 
 
+def add_seconds_compiling(seconds: float) -> None:
+    """Count what another compiler took, in this thread."""
+    _WATCH.add(seconds)
+
+
 def compiled(function: Callable[P, R], inline: Literal["never", "always"] = "never") -> Callable[P, R]:
     """Compile a kernel at its first call, and keep the machine code for the next run."""
     dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
