@@ -1,11 +1,14 @@
 """Do the tests notice a programmer's mistakes? Make some in a copy of the project, one at a time, and ask them.
 
-    cd tests && python -m mutation.run --sample 200 --seed 1 --output mutants.jsonl
+    cd tests && python -m mutation.reach
+    python -m mutation.run --sample 200 --seed 1
 
-With `--part 1/2` and `--part 2/2` two processes share the work and the file.
+With `--part 1/2` and `--part 2/2` two processes share the work and the file. A run that is stopped goes on.
 
-A mistake is noticed if a test fails, or hangs. What is not noticed is listed; mutation/equivalent.json says of which of
-these no test can notice anything, and why. A run that is stopped goes on where it was.
+Of the tests of `make test`, those that reach the line are asked, the nearest and quickest first, and no more than take
+`--seconds` in the first command: so at least the share that the table says is noticed. A mistake is noticed if a test
+fails, or hangs. What is not noticed is listed; mutation/equivalent.json says of which of these no test can notice
+anything, and why.
 """
 
 from __future__ import annotations
@@ -30,9 +33,10 @@ import scipy.linalg
 import scipy.stats
 
 from mutation.operators import Finder, Mistake
-from mutation.targets import ROOT, TARGETS, Target, stages
+from mutation.reach import PLACE, Reach
+from mutation.targets import ROOT, TARGETS, Target
 
-PATIENCE = 400  # seconds for one group of tests, several times what any takes: what takes longer hangs
+PATIENCE = 300  # seconds beyond four times what tests take: they compile kernels anew; what takes longer hangs
 EQUIVALENT = Path(__file__).parent / "equivalent.json"
 LIBRARIES = (numba, numpy, scipy)  # imported once, before a process for each mistake is made
 COPIED = ("src", "tests", "docs", "benchmarks", "pyproject.toml", "conftest.py", "README.md", "mkdocs.yml")
@@ -59,6 +63,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.machine_code = folder / "machine_code"
         for name in COPIED:
             source = ROOT / name
             if source.is_dir():
@@ -66,30 +71,27 @@ class Copy:
             elif source.exists():
                 shutil.copy2(source, folder / name)
 
-    def judge(self, target: Target, mistake: Mistake) -> str:
+    def judge(self, mistake: Mistake, tests: list[str], seconds: float) -> str:
         """Return who noticed a mistake, or nothing."""
-        asked = (self._with(mistake, tests) for tests in stages(target, ROOT / mistake.path))
-        return next((noticed for noticed in asked if noticed), "")
-
-    def _with(self, mistake: Mistake, tests: str) -> str:
         path = self.folder / mistake.path
         right, times = path.read_bytes(), path.stat()
         path.write_bytes(mistake.applied(right))
         _forget_compiled(path)
+        shutil.rmtree(self.machine_code, ignore_errors=True)
         try:
-            return self._ask(tests)
+            return self._ask(tests, "kernels" in path.parts, 4 * seconds + PATIENCE)
         finally:
             path.write_bytes(right)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
             _forget_compiled(path)
 
-    def _ask(self, tests: str) -> str:
+    def _ask(self, tests: list[str], is_compiled: bool, seconds: float) -> str:
         """Run tests in a process that has the libraries already; return what failed, or nothing."""
         said = self.folder / "said.txt"
         child = os.fork()
         if not child:
-            self._test(tests, said)
-        end = time.monotonic() + PATIENCE
+            self._test(tests, is_compiled, said)
+        end = time.monotonic() + seconds
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
@@ -97,16 +99,16 @@ class Copy:
             if time.monotonic() > end:
                 os.killpg(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                return f"{tests} hangs"
+                return "the tests hang"
             time.sleep(0.05)
         code = os.waitstatus_to_exitcode(status)
         lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
         failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-        if code in (0, 5):
+        if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return ""
         return failed[0][:200] if failed else f"exit code {code}"
 
-    def _test(self, tests: str, said: Path) -> Never:
+    def _test(self, tests: list[str], is_compiled: bool, said: Path) -> Never:
         """Be the process that runs tests: whatever happens, it ends here."""
         code = 99
         try:
@@ -116,11 +118,28 @@ class Copy:
                 os.dup2(file.fileno(), 1)
                 os.dup2(file.fileno(), 2)
             os.environ.update(PYTHONPATH=str(self.folder / "src"), COLUMNS="200")
+            if is_compiled:  # machine code with a mistake in it is kept apart from what is right
+                os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = str(self.machine_code)
             sys.path[:0] = [str(self.folder / "src")]
-            code = int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests.split()]))
+            files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+            options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *files]
+            code = int(pytest.main(options, plugins=[Asked(tests)]))
             sys.stdout.flush()
         finally:
             os._exit(code)
+
+
+class Asked:
+    """A plugin of pytest that leaves these tests of those found, in this order."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._places), key=lambda item: self._places[item.nodeid]
+        )
 
 
 def _forget_compiled(path: Path) -> None:
@@ -134,17 +153,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", default="1/1", help="which part of the sample this process takes")
     parser.add_argument("--only", default="", help="the names of targets, with commas between")
-    parser.add_argument("--output", type=Path, default=Path("mutants.jsonl"))
+    parser.add_argument("--reached", type=Path, default=PLACE, help="what mutation.reach wrote")
+    parser.add_argument("--seconds", type=float, default=60.0, help="the most that the tests of one mistake take")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "mutants.jsonl")
     given = parser.parse_args()
     part, parts = map(int, given.part.split("/"))
     names = given.only.split(",") if given.only else [target.name for target in TARGETS]
     wanted = [each for each in sample(given.sample, given.seed) if each[0].name in names]
+    reach = Reach(given.reached)
     with tempfile.TemporaryDirectory() as place:
         copy = Copy(Path(place))
         for target, mistake in wanted[part - 1 :: parts]:
             if mistake.name in _read(given.output):
                 continue
-            row = {"target": target.name, "mistake": mistake.name, "noticed": copy.judge(target, mistake)}
+            tests = reach.tests(target, mistake, given.seconds)
+            noticed = copy.judge(mistake, tests, given.seconds) if tests else ""
+            row = {"target": target.name, "mistake": mistake.name, "noticed": noticed}
             with given.output.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             print("." if row["noticed"] else f"\nnot noticed: {mistake.name}", end="", flush=True)

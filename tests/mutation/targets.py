@@ -1,4 +1,4 @@
-"""What is mutated, how often, and which tests are asked about it: the nearest first."""
+"""What is mutated, how often, and where the tests are that may know it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Target:
     name: str
     patterns: tuple[str, ...]
     share: int
-    tests: tuple[str, ...]  # asked last, in this order; {family} stands for the folder below
+    tests: tuple[str, ...]  # asked where none is seen to reach a line; {family} stands for the folder below
+    is_compiled: bool = False
 
     def files(self) -> Iterator[Path]:
         for pattern in self.patterns:
@@ -61,15 +62,19 @@ TARGETS = (
         tuple(f"kernels/{family}/*.py" for family in ("linear", "glm", "dueling", "lasso", "shared")),
         24,
         ("tests/kernels/{family}", "tests/algorithms/{family}", "tests/contract"),
+        is_compiled=True,
     ),
 )  # fmt: skip
 
 
-def stages(target: Target, path: Path) -> list[str]:
-    """Return the tests to ask, one group after the other: the file's own, its folder's, then all that may know."""
+def near(path: Path) -> tuple[str, str, str]:
+    """Return where the tests of a file are: its own test, the examples in it, and its folder's tests."""
+    inside = path.relative_to(SOURCE)
+    return f"tests/{inside.parent}/test_{inside.name}", str(path.relative_to(ROOT)), f"tests/{inside.parent}"
+
+
+def folders(target: Target, path: Path) -> tuple[str, ...]:
+    """Return where there may be tests that know a file, though none is seen to reach the line."""
     inside = path.relative_to(SOURCE)
     family = inside.parts[1] if len(inside.parts) > 2 else ""
-    own = f"tests/{inside.parent}/test_{inside.name}"
-    near = [f"{own} {path.relative_to(ROOT)}" if (ROOT / own).exists() else str(path.relative_to(ROOT))]
-    wide = [f"tests/{inside.parent}", *(each.format(family=family) for each in target.tests)]
-    return near + [each for each in dict.fromkeys(wide) if (ROOT / each).exists()]
+    return (*near(path), *(each.format(family=family) for each in target.tests))
