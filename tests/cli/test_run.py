@@ -70,11 +70,12 @@ def test_the_trace_has_exactly_its_columns_and_the_values_of_the_run(fedbandit, 
     summary = json.loads(said.out.splitlines()[-1])
     with (tmp_path / "trace.csv").open(newline="") as file:
         head, *rows = list(csv.reader(file))
-    assert head == ["turn", "client", "arm", "reward", "regret", "messages", "scalars", "bytes"]
+    assert head == ["turn", "client", "arm", "reward", "regret", "messages", "scalars", "bytes", "propensity"]
     assert [int(row[1]) for row in rows] == arrays["client"].tolist()
     assert [float(row[3]) for row in rows] == [arrays["reward"][turn, int(row[2])] for turn, row in enumerate(rows)]
     assert sum(float(row[4]) for row in rows) == pytest.approx(summary["regret"])
-    assert [int(each) for each in rows[-1][5:]] == [summary["messages"], summary["scalars"], summary["bytes"]]
+    assert [int(each) for each in rows[-1][5:8]] == [summary["messages"], summary["scalars"], summary["bytes"]]
+    assert {row[8] for row in rows} == {"1.0"}, "nothing is drawn"
     assert "trace: trace.csv" in said.err, "where things were written is said on standard error"
 
 

@@ -89,7 +89,7 @@ class HonestRun:
         for start in range(0, len(self.turns), at_once):
             now = slice(start, start + at_once)
             who, features = self.turns.client[now], self.turns.features[now]
-            choice = self.clients.choose(who, features, self.streams.normals(who, side.draws))
+            choice = self.clients.decide(who, features, self.streams.normals(who, side.draws)).choices
             seen = Observations(features, choice, self.turns.outcomes.feedback(now, choice))
             self.carry(self.clients.learn(who, seen), float(start))
         return self

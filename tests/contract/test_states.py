@@ -38,7 +38,7 @@ class Played:
         for start in range(first * CLIENTS, last * CLIENTS, at_once):
             now = slice(start, start + at_once)
             who, features = self.turns.client[now], self.turns.features[now]
-            choice = clients.choose(who, features, self.streams.normals(who, clients.side.draws))
+            choice = clients.decide(who, features, self.streams.normals(who, clients.side.draws)).choices
             self.chosen.append(choice)
             self.wire.carry(
                 clients.learn(who, Observations(features, choice, self.turns.outcomes.feedback(now, choice)))

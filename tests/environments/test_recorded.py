@@ -46,6 +46,28 @@ def test_the_seed_changes_nothing(tmp_path):
     np.testing.assert_array_equal(one.features, other.features)
 
 
+def test_draws_are_those_of_the_file(tmp_path):
+    arrays = {**rewards(), "draws": np.random.default_rng(0).standard_normal((6, 3))}
+    blocks = list(recorded(tmp_path, arrays).turns(6, 0, 4))
+    np.testing.assert_array_equal(np.concatenate([each.draws for each in blocks]), arrays["draws"])
+    assert next(recorded(tmp_path, rewards()).turns(6, 0, 4)).draws is None
+
+
+@pytest.mark.parametrize(
+    ("draws", "reason"),
+    [
+        (np.zeros((5, 3)), r"draws has shape \(5, 3\), but \(6, n\)"),
+        (np.zeros(6), r"draws has shape \(6,\), but \(6, n\)"),
+        (np.zeros((6, 0)), r"draws has shape \(6, 0\)"),
+        (np.full((6, 2), np.nan), r"draws\[0, 0\] is nan: every value must be finite"),
+        (np.full((6, 2), "a"), "draws must hold numbers"),
+    ],
+)
+def test_draws_that_are_not_numbers_of_each_turn_are_refused(draws, reason):
+    with pytest.raises(InvalidInput, match=reason):
+        read_turns({**rewards(), "draws": draws})
+
+
 def test_the_sizes_are_those_of_the_arrays(tmp_path):
     for make, dimension in ((rewards, 2), (duels, 2), (contexts, 5)):
         setting = recorded(tmp_path, make()).setting()

@@ -28,7 +28,7 @@ class Bag:
 
     def turn(self, client):
         who, (arms, reward) = np.array([client]), self.world()
-        choice = self.clients.choose(who, arms, np.empty((1, 0)))
+        choice = self.clients.decide(who, arms, np.empty((1, 0))).choices
         self.seen(arms[0, choice[0]], reward[0])
         self.send(self.clients.learn(who, Observations(arms, choice, reward)))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-COLUMNS = ("client", "choice", "reward", "regret", "messages", "scalars", "bytes")
+COLUMNS = ("client", "choice", "reward", "regret", "propensity", "messages", "scalars", "bytes")
 
 
 def assert_same_trace(one, other):
@@ -22,5 +22,5 @@ class ByMessages:
     def __getattr__(self, name):
         return getattr(self._algorithm, name)
 
-    def build(self, setting):
-        return self._algorithm.build(setting)._replace(together=None)
+    def federation(self, setting):
+        return self._algorithm.federation(setting)._replace(together=None)

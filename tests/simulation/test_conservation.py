@@ -68,7 +68,7 @@ def test_a_client_knows_its_last_snapshot_and_its_own_news(name, parameters, act
     for client in range(CLIENTS):
         if state.row_of[client] >= 0 and state.slot_of[client] >= 0:
             slot = state.slot_of[client]
-            network.clients.choose(np.array([client]), np.ones((1, ARMS, DIMENSION)), np.empty((1, 0)))
+            network.clients.decide(np.array([client]), np.ones((1, ARMS, DIMENSION)), np.empty((1, 0)))
             row = state.row_of[client]
             assert (state.rows.gram[row] == state.shared.gram[slot] + state.rows.new_gram[row]).all()
 

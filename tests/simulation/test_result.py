@@ -46,6 +46,7 @@ def duel():
     trace.choice = np.array([[0, 1], [2, 2], [1, 0]])
     trace.reward[:] = np.nan
     trace.regret[:] = [0.1, 0.0, 0.25]
+    trace.propensity[:] = [1.0, 1.0, np.nan]
     trace.messages[:], trace.scalars[:], trace.bytes[:] = [0, 2, 0], [0, 6, 0], [0, 90, 0]
     about = {"algorithm": "x", "parameters": {}, "environment": "y", "world": {}, "seed": 0, "clients": 2}
     return Result.of(trace, 0.5, **about)
@@ -103,14 +104,32 @@ def rows(result, path):
 
 def test_the_trace_has_one_row_a_turn_with_exact_values(result, tmp_path):
     head, *body = rows(result, tmp_path / "trace.csv")
-    assert head == ["turn", "client", "arm", "reward", "regret", "messages", "scalars", "bytes"]
+    assert head == ["turn", "client", "arm", "reward", "regret", "messages", "scalars", "bytes", "propensity"]
     assert len(body) == 60
     for turn, row in enumerate(body):
         arm = int(row[2])
         assert row[:2] == [str(turn), str(WORLD["client"][turn])]
         assert float(row[3]) == WORLD["reward"][turn, arm], "to the last digit"
         assert float(row[4]) == WORLD["mean"][turn].max() - WORLD["mean"][turn, arm]
-        assert [int(each) for each in row[5:]] == [result.messages[turn], result.scalars[turn], result.bytes[turn]]
+        assert row[8] == "1.0"
+        assert [int(each) for each in row[5:8]] == [result.messages[turn], result.scalars[turn], result.bytes[turn]]
+
+
+def test_a_trace_tells_how_likely_choices_were_where_that_is_known(folder, tmp_path):
+    lots = fb.run("async-linucb", recorded(folder, WORLD), explore=0.5)
+    assert [float(row[-1]) for row in rows(lots, tmp_path / "lots.csv")[1:]] == lots.propensity.tolist()
+    assert {round(each, 9) for each in lots.propensity} == {round(0.5 / 3, 9), round(0.5 + 0.5 / 3, 9)}
+    sampled = fb.run("async-linucb", recorded(folder, WORLD), exploration="thompson")
+    assert {row[-1] for row in rows(sampled, tmp_path / "sampled.csv")[1:]} == {""}
+
+
+def test_a_result_from_before_propensities_were_kept_is_read(result, tmp_path):
+    result.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as data:
+        np.savez(tmp_path / "old.npz", **{name: data[name] for name in data.files if name != "propensity"})
+    found = Result.load(tmp_path / "old.npz")
+    assert np.isnan(found.propensity).all()
+    assert found.summary() == result.summary()
 
 
 def test_a_trace_without_means_leaves_regret_empty(blind, tmp_path):
@@ -121,10 +140,10 @@ def test_a_trace_without_means_leaves_regret_empty(blind, tmp_path):
 
 def test_a_trace_of_duels_has_arm_and_rival_and_no_reward(duel, tmp_path):
     assert rows(duel, tmp_path / "trace.csv") == [
-        ["turn", "client", "arm", "rival", "regret", "messages", "scalars", "bytes"],
-        ["0", "1", "0", "1", "0.1", "0", "0", "0"],
-        ["1", "0", "2", "2", "0.0", "2", "6", "90"],
-        ["2", "1", "1", "0", "0.25", "2", "6", "90"],
+        ["turn", "client", "arm", "rival", "regret", "messages", "scalars", "bytes", "propensity"],
+        ["0", "1", "0", "1", "0.1", "0", "0", "0", "1.0"],
+        ["1", "0", "2", "2", "0.0", "2", "6", "90", "1.0"],
+        ["2", "1", "1", "0", "0.25", "2", "6", "90", ""],
     ]
 
 

@@ -52,19 +52,6 @@ def test_a_site_chooses_as_a_client_by_hand_does():
         by_hand.learn(0.5)
 
 
-def test_lots_make_the_propensity_less_than_one_and_it_is_never_zero():
-    one = fb.Site("async-linucb", exploration="thompson", dimension=2, noise=1.0, propensity_samples=50)
-    drawn = [one.choose(ARMS).propensity for _ in range(20)]
-    assert all(0 < each <= 1 for each in drawn)
-    assert min(drawn) < 1
-
-
-def test_estimating_propensities_does_not_change_choices():
-    settings = {"exploration": "thompson", "dimension": 2, "noise": 1.0, "fresh": 5}
-    few, many = (fb.Site("async-linucb", propensity_samples=samples, **settings) for samples in (1, 40))
-    assert [few.choose(ARMS).arm for _ in range(30)] == [many.choose(ARMS).arm for _ in range(30)]
-
-
 def test_lots_are_not_drawn_again_after_a_restart(tmp_path):
     def first_choices():
         with fb.Site("async-linucb", exploration="thompson", dimension=2, noise=1.0, store=tmp_path / "s.db") as one:

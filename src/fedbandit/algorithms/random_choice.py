@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Never
@@ -11,7 +10,8 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Cadence, Clients, Federation, Outgoing, Played, Server
+from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, Outgoing, Played, Server
+from fedbandit.core.lots import choices_by_lot
 from fedbandit.core.messages import Download, Upload
 from fedbandit.core.turns import Observations, Turns
 
@@ -22,10 +22,11 @@ class NoState:
 
 
 class RandomClients(Clients):
-    """Clients that choose by one standard normal of their own stream: its place in the distribution names the arm."""
+    """Clients that choose by lot alone."""
 
     cadence = Cadence.TURN
     draws = 1
+    draws_lot = True
 
     def __init__(self, arms: int) -> None:
         """Take the number of arms, for worlds in which the arms of a turn share one context."""
@@ -35,11 +36,18 @@ class RandomClients(Clients):
         """Return a cohort without knowledge."""
         return NoState()
 
-    def choose(self, state: NoState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
-        """Return an arm for each client."""
+    def chances(self, state: NoState, who: Ints, features: Floats, draws: Floats) -> Floats:  # noqa: ARG002
+        """Return the same chance for every arm."""
         arms = features.shape[1] if features.ndim == 3 else self.arms
-        place = [0.5 * math.erfc(-normal / math.sqrt(2.0)) for normal in draws[:, 0].tolist()]
-        return np.minimum((np.array(place) * arms).astype(np.int64), arms - 1)
+        return np.full((len(who), arms), 1.0 / arms)
+
+    def decide(self, state: NoState, who: Ints, features: Floats, draws: Floats) -> Decided:
+        """Let the lot of each client decide."""
+        return choices_by_lot(self.chances(state, who, features, draws), draws[:, 0])
+
+    def choose(self, state: NoState, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Return an arm for each client."""
+        return self.decide(state, who, features, draws).choices
 
     def learn(self, state: NoState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Learn nothing and send nothing."""
@@ -51,7 +59,8 @@ class RandomClients(Clients):
 
     def play(self, state: NoState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play all turns to the end of the block."""
-        return Played(self.choose(state, turns.client[start:], turns.features[start:], draws[start:]), ())
+        choices, propensity = self.decide(state, turns.client[start:], turns.features[start:], draws[start:])
+        return Played(choices, (), propensity)
 
 
 class SilentServer(Server):

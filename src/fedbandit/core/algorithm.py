@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.exploring import exploring
 from fedbandit.core.interfaces import Federation
-from fedbandit.core.parameters import Parameters
+from fedbandit.core.parameters import Parameters, parameter
 from fedbandit.core.registry import Registry
 
 
@@ -42,6 +43,7 @@ class Setting:
                 )
 
 
+@dataclass(frozen=True)
 class Algorithm(Parameters):
     """The parameters of one algorithm. A subclass with an `id` is known everywhere by that name.
 
@@ -61,6 +63,11 @@ class Algorithm(Parameters):
     shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
     lighter: ClassVar[str] = "lower the dimension"  # what makes its messages smaller
 
+    explore: float = parameter(
+        0.0, "share of choices that are uniform, so that every arm has a known chance of at least explore / K",
+        symbol="e", general=True, at_least=0, at_most=1,
+    )  # fmt: skip
+
     def __init_subclass__(cls, id: str = "", title: str = "", paper: str = "", **more: Any) -> None:
         """Register a named algorithm."""
         super().__init_subclass__(**more)
@@ -71,12 +78,20 @@ class Algorithm(Parameters):
     def for_client(self, client: int) -> Self:
         """Return the parameters as one client has them: of a value given per client, its own."""
         own = {name: value[client] for name, value in vars(self).items() if isinstance(value, tuple)}
-        return replace(self, **own) if own else self  # type: ignore[type-var]
+        return replace(self, **own) if own else self
 
     @abstractmethod
     def build(self, setting: Setting) -> Federation:
         """Make both sides for a setting."""
         raise TypeError(f"{type(self).__name__} does not say how to build its two sides")
+
+    def federation(self, setting: Setting) -> Federation:
+        """Return both sides as they run: those that `build` makes, with what `explore` says around the choices."""
+        if self.explore and self.duels:
+            raise InvalidInput(
+                f"explore={self.explore:g} is for algorithms that choose one arm, and {self.id} has two: leave it out"
+            )
+        return exploring(self.build(setting), self.explore, setting.arms)
 
 
 algorithms: Registry[type[Algorithm]] = Registry("algorithm", "fedbandit.algorithms")

@@ -7,6 +7,7 @@ injected faults and in production. State belongs to the caller and is updated in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -37,11 +38,19 @@ class Outgoing(Generic[M]):
     message: M
 
 
+class Decided(NamedTuple):
+    """What the acting clients choose: (m,) arms, or (m, 2) pairs of arms."""
+
+    choices: Ints
+    propensity: Floats | None = None  # how likely each choice was before its lot was drawn; None where none is drawn
+
+
 class Played(NamedTuple):
     """What `Clients.play` did: how many turns, which arms, and what the last of these turns sends."""
 
     choices: Ints
     outgoing: Sequence[Outgoing[Upload]]
+    propensity: Floats | None = None  # as in `Decided`, of each turn
 
 
 class Side(Protocol):
@@ -60,12 +69,28 @@ class Clients(Side, Protocol):
 
     cadence: Cadence
     draws: int  # how many standard normals one turn of one client consumes
+    draws_lot: bool = False  # the first of them is a lot, which chooses from arms whose `chances` are known
 
     def start(self, clients: int) -> Any:
         """Return the state of a cohort that has seen nothing."""
 
     def choose(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the choice of each client of `who`: (m,) arms, or (m, 2) pairs of arms."""
+
+    def decide(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Decided:
+        """Return what `choose` returns, with what is known of how likely it was; a side that draws lots says it."""
+        return Decided(self.choose(state, who, features, draws))
+
+    def chances(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Floats:  # noqa: ARG002
+        """Return how likely each client of `who` is to choose each arm (m, K), before it draws its lot."""
+        raise TypeError(f"{type(self).__name__} draws no lot")
+
+    def expected(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:  # noqa: ARG002
+        """Return the reward that each client expects of its choice, if it learns from how far off that was.
+
+        Whoever tells the reward later hands it back in `Observations`; without it `learn` looks at what it expects now.
+        """
+        return None
 
     def learn(self, state: Any, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in what each client of `who` observed; return what they now send."""
@@ -153,20 +178,32 @@ class Federation(NamedTuple):
     together: WholeRounds | None = None  # what a simulation may use instead of messages
 
 
+def propensity_without_lot(side: Clients) -> float:
+    """Return how likely a choice was where no lot is drawn: 1 without randomness, unknown (nan) after a sample.
+
+    The probability that a sample prefers an arm is an integral without a closed form, and the inverse of an estimate of
+    it is biased.
+    """
+    return math.nan if side.draws else 1.0
+
+
 class TurnByTurn(Clients):
     """Gives a client side the plain `play`: choose, observe, learn, until something is to be sent."""
 
     def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
-        """Play turns one at a time through `choose` and `learn`."""
+        """Play turns one at a time through `decide` and `learn`."""
         choices = []
+        propensity = []
         outgoing: Sequence[Outgoing[Upload]] = ()
         for turn in range(start, len(turns)):
             now = slice(turn, turn + 1)
             who, features = turns.client[now], turns.features[now]
-            choice = self.choose(state, who, features, draws[now])
+            choice, likely = self.decide(state, who, features, draws[now])
             choices.append(choice)
+            if likely is not None:
+                propensity.append(likely)
             feedback = turns.outcomes.feedback(now, choice)
             outgoing = self.learn(state, who, Observations(features, choice, feedback))
             if outgoing:
                 break
-        return Played(np.concatenate(choices), outgoing)
+        return Played(np.concatenate(choices), outgoing, np.concatenate(propensity) if propensity else None)

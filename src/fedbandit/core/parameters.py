@@ -16,9 +16,13 @@ from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.limits import Limits, checked, takes_list
 
 
-def parameter(default: Any, meaning: str, *, symbol: str = "", **limits: Any) -> Any:
-    """Declare a parameter: its default, what it means, the paper's symbol, and its limits."""
-    return field(default=default, metadata={"meaning": meaning, "symbol": symbol, "limits": Limits(**limits)})
+def parameter(default: Any, meaning: str, *, symbol: str = "", general: bool = False, **limits: Any) -> Any:
+    """Declare a parameter: its default, what it means, the paper's symbol, and its limits.
+
+    A general one, which subclasses have beside their own, is given by name only and listed after theirs.
+    """
+    metadata = {"meaning": meaning, "symbol": symbol, "limits": Limits(**limits)}
+    return field(default=default, kw_only=general, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class Parameters:
 
 
 def _declared(cls: type) -> list[Field[Any]]:
-    return [each for each in fields(cls) if "limits" in each.metadata]
+    declared = [each for each in fields(cls) if "limits" in each.metadata]
+    return sorted(declared, key=lambda each: each.kw_only is True)
 
 
 def _accepted(kind: Any) -> tuple[Any, ...]:

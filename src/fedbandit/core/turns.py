@@ -108,6 +108,7 @@ class Turns:
     client: Ints
     features: Floats
     outcomes: Outcomes
+    draws: Floats | None = None  # (turns, m) the standard normals of each turn's choice, where the world fixes them
 
     def __len__(self) -> int:
         """Return the number of turns in the block."""
@@ -120,7 +121,8 @@ class Turns:
         >>> block.take(slice(1, 3)).client
         array([1, 2])
         """
-        return Turns(self.client[turn], self.features[turn], self.outcomes.take(turn))
+        draws = None if self.draws is None else self.draws[turn]
+        return Turns(self.client[turn], self.features[turn], self.outcomes.take(turn), draws)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +132,4 @@ class Observations:
     features: Floats
     choice: Ints
     feedback: Floats
+    expected: Floats | None = None  # what `Clients.expected` said when the choice was made, where that was kept

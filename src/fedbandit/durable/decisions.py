@@ -30,6 +30,7 @@ class Pending:
     features: Floats
     choice: Ints
     reward: float | None = None
+    expected: Floats | None = None  # the reward that the site expected when it chose, if it learns from that
 
 
 @dataclass
@@ -50,11 +51,11 @@ class Decisions:
         self.life = max(fresh, self.life + 1)
         self.issued[self.life] = 0
 
-    def add(self, position: int, features: Floats, choice: Ints) -> str:
+    def add(self, pending: Pending) -> str:
         """Remember a decision; return its name."""
         number = self.issued[self.life] = self.issued[self.life] + 1
         name = f"{self.life:x}-{number:x}"
-        self.pending[name] = Pending(position, features, choice)
+        self.pending[name] = pending
         return name
 
     def awaiting(self, name: str) -> Pending | None:

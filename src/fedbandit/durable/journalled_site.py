@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.interfaces import Decided
 from fedbandit.durable.decisions import later
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outbox import Refused
@@ -56,11 +57,12 @@ class JournalledSite:
         if journal is not None:
             journal.sync()
 
-    def choose(self, features: Floats, draws: Floats) -> tuple[str, Ints]:
+    def choose(self, features: Floats, draws: Floats) -> tuple[str, Decided]:
         """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
-        choice = self.life.choose(features, draws)
-        position = self._append(Chose(features, draws, choice), keep=True) if self.journal is not None else 0
-        return self.life.decisions.add(position, features, choice), choice
+        decided = self.life.decide(features, draws)
+        chose = Chose(features, draws, decided.choices, self.life.expected(features, decided.choices))
+        position = self._append(chose, keep=True) if self.journal is not None else 0
+        return self.life.decisions.add(chose.pending(position)), decided
 
     def learn(self, decision: str, reward: float) -> bool:
         """Take in the reward of a decision; return False if it has come before, which changes nothing."""
@@ -109,10 +111,6 @@ class JournalledSite:
     def draws(self) -> int:
         """Return how many standard normals a choice needs."""
         return self.life.side.draws
-
-    def would_choose(self, features: Floats, draws: Floats) -> Ints:
-        """Return what would be chosen with other draws, and remember nothing of it."""
-        return self.life.choose(features, draws)
 
     def encoded_state(self) -> bytes:
         """Return what the algorithm has learnt, as bytes."""
@@ -195,8 +193,8 @@ class JournalledSite:
         elif isinstance(event, Checked):
             self.unchecked, self.is_closing = None, False
         elif isinstance(event, Chose):
-            life.choose(event.features, event.draws)
-            life.decisions.add(position, event.features, event.choice)
+            life.decide(event.features, event.draws)
+            life.decisions.add(event.pending(position))
         elif isinstance(event, Learnt):
             pending = life.decisions.awaiting(event.decision)
             if pending is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.durable.decisions import Pending
 
 
 @dataclass
@@ -30,6 +31,11 @@ class Chose:
     features: Floats
     draws: Floats
     choice: Ints
+    expected: Floats | None = None  # its reward, if that is to be known when it comes
+
+    def pending(self, position: int, reward: float | None = None) -> Pending:
+        """Return the decision as one that awaits its reward, or to be learnt from; the record has this position."""
+        return Pending(position, self.features, self.choice, reward, self.expected)
 
 
 @dataclass

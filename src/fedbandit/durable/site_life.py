@@ -13,7 +13,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence
+from fedbandit.core.interfaces import Cadence, Decided
 from fedbandit.core.messages import Download
 from fedbandit.core.turns import Observations
 from fedbandit.durable.decisions import Decisions, Pending
@@ -127,8 +127,7 @@ class SiteLife:
         node.sent[:], node.received[:] = memory.sent, memory.received
         self.outbox, self.waiting, self.in_exchange = memory.outbox, memory.waiting, memory.in_exchange
         pending = {
-            name: Pending(position, offers[position].features, offers[position].choice, reward)
-            for name, (position, reward) in memory.pending.items()
+            name: offers[position].pending(position, reward) for name, (position, reward) in memory.pending.items()
         }
         self.decisions = Decisions(memory.life, memory.issued, pending)
         needed = {each.position for each in pending.values()}
@@ -144,9 +143,13 @@ class SiteLife:
         """Return the epoch of uploads, and the number of the last."""
         return self.node.epoch, int(self.node.sent[0])
 
-    def choose(self, features: Floats, draws: Floats) -> Ints:
+    def decide(self, features: Floats, draws: Floats) -> Decided:
         """Return the choice."""
-        return self.side.choose(self.node.state, WHO, features, draws)
+        return self.side.decide(self.node.state, WHO, features, draws)
+
+    def expected(self, features: Floats, choice: Ints) -> Floats | None:
+        """Return the reward that the site expects of a choice, if it is to know that when the reward comes."""
+        return self.side.expected(self.node.state, WHO, features, choice)
 
     def learn(self, name: str, pending: Pending, reward: float) -> None:
         """Take in the reward of a decision that awaits it, now or when the round is over."""
@@ -184,7 +187,7 @@ class SiteLife:
             self._learn(name, pending, pending.reward)
 
     def _learn(self, name: str, pending: Pending, reward: float) -> None:
-        seen = Observations(pending.features, pending.choice, np.array([reward]))
+        seen = Observations(pending.features, pending.choice, np.array([reward]), pending.expected)
         envelopes = self.node.learn(WHO, seen)
         del self.decisions.pending[name]
         if pending.position:

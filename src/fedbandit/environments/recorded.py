@@ -1,7 +1,8 @@
 """The recorded world: a file of turns that fixes everything random, so that runs are reproducible to the arm.
 
 One `.npz` without pickles: `client` (T,); `arms` (T, K, d), or `context` (T, d) where the arms share one; `reward`
-(T, K) and perhaps `mean` (T, K); for duels `utility` (T, K) and `coin` (T,) in their place.
+(T, K) and perhaps `mean` (T, K); for duels `utility` (T, K) and `coin` (T,) in their place. With `draws` (T, m), the
+standard normals of each turn in the order in which its choice uses them, a run draws none of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from fedbandit.files.npz import read_npz
 
 @dataclass(frozen=True)
 class Recorded(Environment, id="recorded", title="a file of turns (.npz): your own data, or an exact test case"):
-    """The turns of a file, in its order; the seed changes nothing about the world.
+    """The turns of a file, in its order; the seed changes nothing about the world, nor with `draws` about the run.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -93,7 +94,8 @@ def read_turns(arrays: Mapping[str, np.ndarray[Any, Any]], source: str = "the fi
     else:
         mean = numbers_of(arrays, "mean", (turns, arms), source) if "mean" in arrays else None
         outcomes = Rewards(table, mean)
-    return Turns(client, features, outcomes)
+    draws = numbers_of(arrays, "draws", (turns, None), source) if "draws" in arrays else None
+    return Turns(client, features, outcomes, draws)
 
 
 def _clients(arrays: Mapping[str, np.ndarray[Any, Any]], source: str) -> Ints:

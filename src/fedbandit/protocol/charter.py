@@ -77,7 +77,7 @@ class Charter:
         Four parts of 16 bits: the algorithm, those parameters that are not at their defaults, the sizes that messages
         have, and the sizes that many algorithms need not know. What a later version adds with a default changes none.
         """
-        usual = {each.name: each.default for each in fields(self.algorithm)}  # type: ignore[arg-type]
+        usual = {each.name: each.default for each in fields(self.algorithm)}
         chosen = {name: value for name, value in vars(self.algorithm).items() if value != usual[name]}
         setting = self.setting
         parts = [
@@ -144,7 +144,7 @@ class Charter:
 
     def build(self) -> Federation:
         """Return both sides; the coordinator needs the server side."""
-        return self.algorithm.build(self.setting)
+        return self.algorithm.federation(self.setting)
 
     def build_for(self, number: int) -> Federation:
         """Return both sides with the parameters of one site, which needs the client side."""
@@ -153,4 +153,4 @@ class Charter:
                 f"number must be from 0 to {self.setting.clients - 1} with clients={self.setting.clients}, "
                 f"not {number}: give another number, or more clients"
             )
-        return self.algorithm.for_client(number).build(self.setting)
+        return self.algorithm.for_client(number).federation(self.setting)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import Clients, Outgoing
+from fedbandit.core.interfaces import Clients, Decided, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.protocol.envelope import Envelope
@@ -33,18 +33,18 @@ class ClientNode:
         self.received = np.zeros(clients, dtype=np.int64)
         self.server_epoch = 0  # the server's present life: what an earlier one sent is late for ever
 
-    def choose(self, who: Ints, features: Floats, draws: Floats) -> Ints:
+    def decide(self, who: Ints, features: Floats, draws: Floats) -> Decided:
         """Return the choice of each acting client."""
-        return self.side.choose(self.state, who, features, draws)
+        return self.side.decide(self.state, who, features, draws)
 
     def learn(self, who: Ints, seen: Observations) -> list[Envelope]:
         """Take in observations; return what is to be carried to the server."""
         return self._seal(self.side.learn(self.state, who, seen))
 
-    def play(self, turns: Turns, start: int, draws: Floats) -> tuple[Ints, list[Envelope]]:
+    def play(self, turns: Turns, start: int, draws: Floats) -> tuple[Decided, list[Envelope]]:
         """Play turns from `start` until one sends something; return the choices made and what is sent."""
         played = self.side.play(self.state, turns, start, draws)
-        return played.choices, self._seal(played.outgoing)
+        return Decided(played.choices, played.propensity), self._seal(played.outgoing)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""

@@ -95,7 +95,7 @@ def _taken(side: Clients | Server, direction: type[Message]) -> Sequence[type[Me
 
 
 def _annotated(side: Clients | Server, direction: type[Message]) -> list[type[Message]]:
-    hint: Any = get_type_hints(type(side).receive)["message"]
+    hint: Any = get_type_hints(side.receive)["message"]
     if hint is Never:  # it is never written to
         return []
     named = [each for each in get_args(hint) or (hint,) if isinstance(each, type) and issubclass(each, direction)]

@@ -55,7 +55,7 @@ class Client:
         if not isinstance(seed, int) or seed < 0:
             raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
         self.algorithm = algorithm_of(algorithm, parameters, clients)
-        sides = self.algorithm.for_client(number).build(setting)
+        sides = self.algorithm.for_client(number).federation(setting)
         self.dimension = dimension
         self._check = InputCheck(self.algorithm, dimension)
         self.number = number
@@ -65,6 +65,7 @@ class Client:
         self._none = np.empty((1, 0))
         self._offer: Floats | None = None
         self._choice: Ints = self._who
+        self._expected: Floats | None = None
 
     def choose(self, arms: Any) -> int | tuple[int, int]:
         """Return the index of the arm to play (of two arms, for duels).
@@ -74,8 +75,9 @@ class Client:
         offer = self._check.offer(arms)
         draws = self.node.side.draws
         normals = self._streams.normals(self._who + self.number, draws) if draws else self._none
-        choice = self.node.choose(self._who, offer, normals)
+        choice = self.node.decide(self._who, offer, normals).choices
         self._offer, self._choice = offer, choice
+        self._expected = self.node.side.expected(self.node.state, self._who, offer, choice)
         return int(choice[0]) if choice.ndim == 1 else (int(choice[0, 0]), int(choice[0, 1]))
 
     def learn(self, reward: float) -> list[Envelope]:
@@ -86,7 +88,7 @@ class Client:
         if self._offer is None:
             raise InvalidInput(f"learn({reward!r}) without a choice before it: call choose first")
         feedback = self._check.reward(reward)
-        seen = Observations(self._offer, self._choice, np.array([feedback]))
+        seen = Observations(self._offer, self._choice, np.array([feedback]), self._expected)
         self._offer = None
         return self.node.learn(self._who, seen)
 
@@ -113,7 +115,7 @@ class Server:
     ) -> None:
         """Start the server for a roster of clients."""
         setting = Setting(clients, arms, dimension, horizon)
-        self.node = ServerNode(algorithm_of(algorithm, parameters, clients).build(setting).server, clients)
+        self.node = ServerNode(algorithm_of(algorithm, parameters, clients).federation(setting).server, clients)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in an upload, once; return what is to be carried to clients (each names its recipients)."""

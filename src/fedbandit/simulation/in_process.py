@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
-from fedbandit.core.arrays import Ints
+from fedbandit.core.arrays import Floats
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Federation, WholeRounds
+from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, WholeRounds, propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.protocol.client import ClientNode
@@ -58,7 +58,7 @@ def simulate(
     `progress` is called with the number of turns done, after each block of turns.
     """
     setting = _setting(algorithm, environment, turns, seed)
-    sides = algorithm.build(setting)
+    sides = algorithm.federation(setting)
     trace = Trace.empty(turns)
     nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
     wire = Wire(*nodes, trace.ledger)
@@ -67,6 +67,7 @@ def simulate(
     done = 0
     for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
         check_kind(algorithm, environment, block)
+        check_draws(algorithm, sides.clients.draws, block)
         if algorithm.acts_in_rounds:
             check_rounds(block, setting.clients, done)
         play(wire, block, streams, trace, done)
@@ -91,6 +92,15 @@ def check_kind(algorithm: Algorithm, environment: Environment, block: Turns) -> 
     if wanted != found:
         raise InvalidInput(
             f"{algorithm.id} needs {wanted}, but {environment.id} has {found}: choose another of the two"
+        )
+
+
+def check_draws(algorithm: Algorithm, needed: int, block: Turns) -> None:
+    """Refuse a world that fixes fewer standard normals a turn than a choice needs."""
+    if block.draws is not None and block.draws.shape[1] < needed:
+        raise InvalidInput(
+            f"draws has {block.draws.shape[1]} numbers a turn, but {algorithm.id} needs {needed} with these "
+            f"parameters: record at least {needed}"
         )
 
 
@@ -134,33 +144,33 @@ def _block_length(size: Setting, in_rounds: bool) -> int:
 
 
 def _play_turns(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int) -> None:
-    draws = streams.normals(block.client, wire.clients.side.draws)
-    choices = []
+    draws = _draws(block, streams, wire.clients.side)
+    decided = []
     turn = 0
     while turn < len(block):
         chosen, envelopes = wire.clients.play(block, turn, draws)
-        choices.append(chosen)
-        turn += len(chosen)
+        decided.append(chosen)
+        turn += len(chosen.choices)
         if envelopes:
             _exchange(wire, envelopes, trace, offset + turn - 1)
-    _note(trace, block, np.concatenate(choices), offset)
+    _note(trace, block, _joined(decided), wire.clients.side, offset)
 
 
 def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int) -> None:
     clients = wire.clients.clients
-    choices = []
+    draws = _draws(block, streams, wire.clients.side)
+    decided = []
     for start in range(0, len(block), clients):
         order = start + np.argsort(block.client[start : start + clients], kind="stable")
         who, features = block.client[order], block.features[order]
-        choice = wire.clients.choose(who, features, streams.normals(who, wire.clients.side.draws))
+        choice, propensity = wire.clients.decide(who, features, draws[order])
         feedback = block.outcomes.feedback(order, choice)
         envelopes = wire.clients.learn(who, Observations(features, choice, feedback))
         if envelopes:
             _exchange(wire, envelopes, trace, offset + start + clients - 1)
-        in_file_order = np.empty_like(choice)
-        in_file_order[order - start] = choice
-        choices.append(in_file_order)
-    _note(trace, block, np.concatenate(choices), offset)
+        in_file_order = np.argsort(order)
+        decided.append(Decided(choice[in_file_order], None if propensity is None else propensity[in_file_order]))
+    _note(trace, block, _joined(decided), wire.clients.side, offset)
 
 
 def _play_together(
@@ -170,7 +180,7 @@ def _play_together(
     starts = np.arange(0, len(block), clients)
     order = (starts[:, np.newaxis] + np.argsort(block.client.reshape(-1, clients), axis=1)).ravel()
     turns = block.take(order)
-    draws = streams.normals(turns.client, wire.clients.side.draws)
+    draws = _draws(turns, streams, wire.clients.side)
     played = together.play(wire.clients.state, wire.server.state, turns, draws)
     before = trace.ledger.totals
     for each in played.exchange:
@@ -178,7 +188,7 @@ def _play_together(
     trace.book(offset + starts + clients - 1, before, len(starts))
     choices = np.empty_like(played.choices)
     choices[order] = played.choices
-    _note(trace, block, choices, offset)
+    _note(trace, block, Decided(choices), wire.clients.side, offset)
 
 
 def _exchange(wire: Wire, envelopes: list[Envelope], trace: Trace, turn: int) -> None:
@@ -187,12 +197,27 @@ def _exchange(wire: Wire, envelopes: list[Envelope], trace: Trace, turn: int) ->
     trace.book(turn, before)
 
 
-def _note(trace: Trace, block: Turns, choices: Ints, offset: int) -> None:
+def _draws(block: Turns, streams: ClientStreams, side: Clients) -> Floats:
+    """Return the standard normals of each turn's choice: the world's, or else those of the clients' streams."""
+    if block.draws is None:
+        return streams.normals(block.client, side.draws)
+    return np.ascontiguousarray(block.draws[:, : side.draws])
+
+
+def _joined(decided: list[Decided]) -> Decided:
+    choices = np.concatenate([each.choices for each in decided])
+    known = [each.propensity for each in decided if each.propensity is not None]
+    return Decided(choices, np.concatenate(known) if known else None)
+
+
+def _note(trace: Trace, block: Turns, decided: Decided, side: Clients, offset: int) -> None:
+    choices, propensity = decided
     now = slice(offset, offset + len(block))
     if choices.ndim > trace.choice.ndim:
         trace.choice = np.zeros((len(trace.client), choices.shape[1]), dtype=np.int64)
     everything = slice(None)
     trace.client[now] = block.client
     trace.choice[now] = choices
+    trace.propensity[now] = propensity_without_lot(side) if propensity is None else propensity
     trace.reward[now] = block.outcomes.reward(everything, choices)
     trace.regret[now] = block.outcomes.regret(everything, choices)

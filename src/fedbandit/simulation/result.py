@@ -21,7 +21,8 @@ from fedbandit.simulation.trace import Trace
 class Result:
     """A finished run. `regret`, `reward`, messages, scalars and bytes are cumulative over turns.
 
-    Regret is nan where the world does not know it (a recorded file without `mean`), reward where it pays none (duels).
+    Regret is nan where the world does not know it (a recorded file without `mean`), reward where it pays none (duels),
+    propensity where no exact one is known (a sample chose).
     """
 
     algorithm: str
@@ -38,6 +39,7 @@ class Result:
     choice: Ints = field(repr=False)  # (turns,), or (turns, 2) for duels
     turn_regret: Floats = field(repr=False)
     turn_reward: Floats = field(repr=False)
+    propensity: Floats = field(repr=False)  # how likely each choice was, before its lot was drawn
     messages: Ints = field(repr=False)
     scalars: Ints = field(repr=False)
     bytes: Ints = field(repr=False)
@@ -50,7 +52,7 @@ class Result:
         return cls(
             uploads=ledger.uploads, downloads=ledger.downloads, rounds=trace.rounds, seconds=seconds,
             client=trace.client, choice=trace.choice, turn_regret=trace.regret, turn_reward=trace.reward,
-            **sums, **about,
+            propensity=trace.propensity, **sums, **about,
         )  # fmt: skip
 
     @cached_property
@@ -108,6 +110,7 @@ class Result:
         data: dict[str, Any] = read_npz(path)
         try:
             about = json.loads(str(data["about"]))
+            data.setdefault("propensity", np.full(len(data["client"]), np.nan))  # before it was kept
             return cls(**about, **{each.name: data[each.name] for each in _arrays()})
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{path} is not a saved result ({error}): give a file written by Result.save") from None
@@ -118,9 +121,9 @@ class Result:
         head = "turn,client,arm,rival,regret" if duel else "turn,client,arm,reward,regret"
         columns: list[Any] = [np.arange(self.turns), self.client]
         columns += [self.choice[:, 0], self.choice[:, 1]] if duel else [self.choice, self.turn_reward]
-        columns += [self.turn_regret, self.messages, self.scalars, self.bytes]
+        columns += [self.turn_regret, self.messages, self.scalars, self.bytes, self.propensity]
         with Path(path).open("w", newline="\n") as file:
-            file.write(head + ",messages,scalars,bytes\n")
+            file.write(head + ",messages,scalars,bytes,propensity\n")
             for row in zip(*(column.tolist() for column in columns), strict=True):
                 file.write(",".join("" if value != value else repr(value) for value in row) + "\n")
 

@@ -19,6 +19,7 @@ class Trace:
     choice: Ints  # (turns,), or (turns, 2) for duels
     reward: Floats
     regret: Floats
+    propensity: Floats  # how likely each choice was, before its lot was drawn; nan where that is not known
     messages: Ints
     scalars: Ints
     bytes: Ints
@@ -30,10 +31,10 @@ class Trace:
         """Return a trace with room for so many turns."""
         try:
             whole = [np.zeros(turns, dtype=np.int64) for _ in range(5)]
-            real = [np.zeros(turns) for _ in range(2)]
+            real = [np.zeros(turns) for _ in range(3)]
         except (MemoryError, OverflowError, ValueError):
             raise InvalidInput(f"turns={turns} do not fit into memory: run fewer turns") from None
-        return cls(whole[0], whole[1], real[0], real[1], whole[2], whole[3], whole[4], Ledger())
+        return cls(whole[0], whole[1], real[0], real[1], real[2], whole[2], whole[3], whole[4], Ledger())
 
     def book(self, turn: int | Ints, before: tuple[int, int, int], rounds: int = 1) -> None:
         """Note at a turn what the ledger has counted since `before`.

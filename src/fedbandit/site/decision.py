@@ -14,7 +14,7 @@ class Decision(NamedTuple):
 
     id: str
     arm: Any  # the id of the chosen arm where ids were given, else its index; of a duel a pair of them
-    propensity: float  # how likely the site was to choose this; 1 where it does not draw lots
+    propensity: float | None  # how likely this choice was before its lot was drawn: exact, or None where unknown
     version: int  # of the shared model: it counts the coordinator's downloads, 0 before the first
 
 

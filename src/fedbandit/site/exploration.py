@@ -1,19 +1,32 @@
-"""The lots that a site draws, and how likely they were to fall on what was chosen."""
+"""The lots that a site draws, and how likely they were to fall on what was chosen.
+
+A choice without randomness has propensity 1. One by lot has the chance that the lot gave it, exactly. One that a sample
+names, without a lot, has none that is known: `explore` adds the lot. Given the sample the chance is then 1 - explore +
+explore / K for the arm that the sample names and explore / K for another. With `propensity_samples` = m it is given
+m more samples too, any of which might as well have decided: (1 - explore) c / (m + 1) + explore / K, where c of the
+m + 1 name the chosen arm. Both are exact, and weights of 1 / propensity unbiased; the second vary less.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from typing import Any
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import InvalidInput
+from fedbandit.core.exploring import Exploring
+from fedbandit.core.interfaces import Clients, Decided, propensity_without_lot
 from fedbandit.core.randomness import stream
+from fedbandit.durable.site_life import WHO
+from fedbandit.protocol.charter import Charter
 
 _NO_LOTS = np.empty((1, 0))
 
 
 class Lots:
-    """Standard normals for one site after the other life; another stream estimates propensities.
+    """The standard normals of a site's choices; the life keeps a site from drawing the same ones after a restart.
 
     >>> lots = Lots(seed=1, life=7, size=2)
     >>> lots.draw().shape
@@ -21,23 +34,56 @@ class Lots:
     """
 
     def __init__(self, seed: int, life: int, size: int) -> None:
-        """Take the seed, the life (after a restart lots are not drawn a second time) and how many a turn needs."""
+        """Take the seed, the life and how many a turn needs."""
         self.size = size
         self._choices = stream(seed, "exploration", life)
-        self._propensities = stream(seed, "propensity", life)
 
     def draw(self) -> Floats:
         """Return the lots of one turn."""
         return self._choices.standard_normal((1, self.size)) if self.size else _NO_LOTS
 
-    def propensity(self, choice: Ints, choose: Callable[[Floats], Ints], samples: int) -> float:
-        """Return how likely a choice was: 1 without lots, else estimated by drawing some more.
 
-        The choice itself counts as one of the samples, so the estimate is never 0.
-        """
-        if not self.size:
-            return 1.0
-        hits = 1
-        for lots in self._propensities.standard_normal((samples, 1, self.size)):
-            hits += bool((choose(lots) == choice).all())
-        return hits / (samples + 1)
+class Propensities:
+    """Tells how likely the choices of a site were."""
+
+    def __init__(self, side: Clients, samples: int, seed: int, life: int) -> None:
+        """Take the client side, how many further samples to draw at each choice, and what they are drawn from."""
+        self._side = side
+        self._samples = samples
+        self._normals = stream(seed, "propensity", life)
+        without_lot = propensity_without_lot(side)
+        self._without_lot = None if math.isnan(without_lot) else without_lot
+
+    def of(self, decided: Decided, state: Any, offer: Floats, draws: Floats) -> float | None:
+        """Return how likely a choice was, or None where no exact number is known."""
+        if decided.propensity is None:
+            return self._without_lot
+        if not self._samples:
+            return float(decided.propensity[0])
+        side: Any = self._side
+        normals = np.vstack([draws[:, 1:], self._normals.standard_normal((self._samples, side.samples))])
+        chosen = int(decided.choices[0])
+        named = sum(side.named(state, WHO, offer, each[np.newaxis])[0, chosen] for each in normals)
+        arms = offer.shape[1] if offer.ndim == 3 else side.arms
+        return float((1.0 - side.explore) * named / len(normals) + side.explore / arms)
+
+
+def check_samples(samples: int, charter: Charter, number: int) -> None:
+    """Refuse a number of further samples that is none, or that would change nothing.
+
+    >>> from fedbandit.core.algorithm import Setting
+    >>> check_samples(5, Charter.named("async-linucb", Setting(1, 2, 3, 4)), 0)
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: propensity_samples=5 is for samples mixed with uniform choices: give explore \
+above 0 and an exploration that samples, or leave it out
+    """
+    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 0:
+        raise InvalidInput(f"propensity_samples must be a whole number of at least 0, not {samples!r}: give how many")
+    if samples:
+        side = charter.build_for(number).clients
+        if not (isinstance(side, Exploring) and side.samples):
+            raise InvalidInput(
+                f"propensity_samples={samples} is for samples mixed with uniform choices: give explore above 0 and an "
+                "exploration that samples, or leave it out"
+            )

@@ -25,7 +25,7 @@ from fedbandit.durable.checked_input import InputCheck, checked_limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.condition import SiteState
 from fedbandit.site.decision import Decision, check_ids, named_arm
-from fedbandit.site.exploration import Lots
+from fedbandit.site.exploration import Lots, Propensities, check_samples
 from fedbandit.site.guard import Guard, closed
 from fedbandit.site.line import Line
 from fedbandit.site.opening import opened
@@ -60,7 +60,7 @@ class Site:
         store: str | Path | None = None,
         restored: bool = False,
         seed: int = 0,
-        propensity_samples: int = 100,
+        propensity_samples: int = 0,
         report: bool = False,
         fresh: int | None = None,
         **parameters: Any,
@@ -73,17 +73,21 @@ class Site:
 
         With a `store` (an SQLite file) what is pending and what is unsent survive restarts; say `restored` if the file
         comes from a backup. With `report` the coordinator's status page is told how often which arm was chosen, and the
-        number and sum of rewards; else nothing but the algorithm's messages leaves. `fresh` is a number that grows with
-        each opening; by default the time, and 30 random bits that tell apart what is opened in one second.
+        number and sum of rewards; else nothing but the algorithm's messages leaves.
+
+        `propensity_samples` further samples at each choice make propensities vary less where a sample and `explore`
+        choose, at so many times the cost. `fresh` is a number that grows with each opening; by default the time, and
+        30 random bits that tell apart what is opened in one second.
         """
         self.charter = Charter.named(algorithm, Setting(clients, arms, dimension, horizon), **parameters)
         self._check = InputCheck(self.charter.algorithm, dimension, checked_limits(limits))
+        check_samples(propensity_samples, self.charter, number)
         self._guard = Guard()
         self._is_durable = store is not None
         self._is_released = False
         self.node = opened(self.charter, number, store=store, restored=restored, fresh=fresh)
-        self._samples = propensity_samples
         self._lots = Lots(seed, self.node.opening, self.node.draws)
+        self._propensities = Propensities(self.node.life.side, propensity_samples, seed, self.node.opening)
         self._tally = Tally(number, self.node.opening) if report else None
         lots = stream(seed, "waits", number, self.node.opening)
         self._line = Line(self, number, self._guard, lots, self._release)
@@ -103,13 +107,12 @@ class Site:
             node = self.node
             if self._is_durable:
                 node.flush()  # a store that could not be written is tried again before anything else changes
-            name, choice = node.choose(offer, self._lots.draw())
+            draws = self._lots.draw()
+            name, decided = node.choose(offer, draws)
             if self._is_durable:
                 node.flush()
-            propensity = 1.0
-            if self._lots.size:
-                propensity = self._lots.propensity(choice, lambda lots: node.would_choose(offer, lots), self._samples)
-            arm = named_arm(choice, ids)
+            propensity = self._propensities.of(decided, node.life.node.state, offer, draws)
+            arm = named_arm(decided.choices, ids)
             if self._tally is not None:
                 self._tally.chose(arm)
             return Decision(name, arm, propensity, node.version)

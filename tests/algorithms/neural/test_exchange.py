@@ -34,7 +34,7 @@ def one_round(clients, server, seed=0):
     """All clients act once; return the contributions, unsent to the server, and the call that asked for them."""
     rng = np.random.default_rng(seed)
     who, arms = np.arange(CLIENTS), rng.standard_normal((CLIENTS, ARMS, DIMENSION))
-    choice = clients.choose(who, arms, np.empty((CLIENTS, 0)))
+    choice = clients.decide(who, arms, np.empty((CLIENTS, 0))).choices
     (request,) = clients.learn(who, Observations(arms, choice, rng.standard_normal(CLIENTS)))
     (call,) = server.receive(request)
     return call, clients.receive(call)
@@ -80,7 +80,7 @@ def test_what_a_client_sends_is_its_own_sum_since_the_last_upload():
     rng = np.random.default_rng(0)
     who, arms = np.arange(CLIENTS), rng.standard_normal((CLIENTS, ARMS, DIMENSION))
     rewards = rng.standard_normal(CLIENTS)
-    choice = clients.choose(who, arms, np.empty((CLIENTS, 0)))
+    choice = clients.decide(who, arms, np.empty((CLIENTS, 0))).choices
     (request,) = clients.learn(who, Observations(arms, choice, rewards))
     (call,) = server.receive(request)
     (upload,) = clients.receive(call)
@@ -128,7 +128,7 @@ def test_a_client_that_acts_between_upload_and_download_loses_nothing(threshold,
             answers = (server if envelope.is_upload else clients).receive(envelope)
         else:
             who, arms = rng.integers(CLIENTS, size=1), rng.standard_normal((1, ARMS, DIMENSION))
-            choice, reward = clients.choose(who, arms, np.empty((1, 0))), rng.standard_normal(1)
+            choice, reward = clients.decide(who, arms, np.empty((1, 0))).choices, rng.standard_normal(1)
             answers = clients.learn(who, Observations(arms, choice, reward))
             feature = literal.value_and_gradient(arms[0, choice[0]], network.initial)[1] / np.sqrt(6)
             moment += reward[0] * feature
@@ -164,7 +164,7 @@ def test_a_request_that_crossed_the_broadcast_starts_nothing():
     rng = np.random.default_rng(3)
     arms = rng.standard_normal((CLIENTS, ARMS, DIMENSION))
     who = np.arange(CLIENTS)
-    choice = clients.choose(who, arms, np.empty((CLIENTS, 0)))
+    choice = clients.decide(who, arms, np.empty((CLIENTS, 0))).choices
     (late,) = clients.learn(who, Observations(arms, choice, np.zeros(CLIENTS)))
     server.receive(upload)
     assert server.receive(late) == []
@@ -173,7 +173,7 @@ def test_a_request_that_crossed_the_broadcast_starts_nothing():
 def test_a_call_is_answered_by_clients_that_have_seen_nothing():
     clients, server = sides()
     who, arms = np.array([1]), np.random.default_rng(0).standard_normal((1, ARMS, DIMENSION))
-    choice = clients.choose(who, arms, np.empty((1, 0)))
+    choice = clients.decide(who, arms, np.empty((1, 0))).choices
     (request,) = clients.learn(who, Observations(arms, choice, np.ones(1)))
     (call,) = server.receive(request)
     assert isinstance(call.message, Call)

@@ -87,7 +87,7 @@ def test_messages_can_follow_whole_rounds(tmp_path, arrays, changes):
         offer, reward = rng.standard_normal((CLIENTS, 4, 3)), rng.random(CLIENTS)
         chosen = []
         for wire in (by_message, whole):
-            choice = wire.clients.choose(everyone, offer, np.empty((CLIENTS, 0)))
+            choice = wire.clients.decide(everyone, offer, np.empty((CLIENTS, 0))).choices
             wire.carry(wire.clients.learn(everyone, Observations(offer, choice, reward)))
             chosen.append(choice.tolist())
         assert chosen[0] == chosen[1]

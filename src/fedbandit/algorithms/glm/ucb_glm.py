@@ -78,7 +78,7 @@ class PooledGlmClients(GlmClients):
     def play(self, state: GlmCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play one turn: every turn reports."""
         one = turns.take(slice(start, start + 1))
-        choices, _ = super().play(state, Turns(np.zeros_like(one.client), one.features, one.outcomes), 0, draws)
+        choices, *_ = super().play(state, Turns(np.zeros_like(one.client), one.features, one.outcomes), 0, draws)
         reward = one.outcomes.feedback(slice(None), choices)
         return Played(choices, (Outgoing(one.client, RawObservation(one_row(one.features[0, choices[0]]), reward)),))
 

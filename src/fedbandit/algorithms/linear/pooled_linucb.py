@@ -52,11 +52,12 @@ class PooledClients(LinearClients):
     def play(self, state: LinearCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play one turn: every turn reports."""
         everyone = Turns(np.zeros_like(turns.client), turns.features, turns.outcomes)
-        choices, _ = super().play(state, everyone, start, draws)
+        choices, _, propensity = super().play(state, everyone, start, draws)
         turn = start + len(choices) - 1
         arm = turns.features[turn, choices[-1]]
         reward = turns.outcomes.feedback(slice(turn, turn + 1), choices[-1:])
-        return Played(choices, (Outgoing(turns.client[turn : turn + 1], RawObservation(one_row(arm), reward)),))
+        raw = Outgoing(turns.client[turn : turn + 1], RawObservation(one_row(arm), reward))
+        return Played(choices, (raw,), propensity)
 
 
 @formerly("ServerState")

@@ -171,8 +171,9 @@ class FaultyWorld:
         node = host.node
         decided = self.attempt(host, lambda: node.choose(features, draws))
         if decided is not None:
-            reward = float(self.turns.outcomes.feedback(now, decided[1])[0])
-            self.history.note_decision(Told(turn, machine, decided[0], features, decided[1], reward))
+            name, (choice, _) = decided
+            reward = float(self.turns.outcomes.feedback(now, choice)[0])
+            self.history.note_decision(Told(turn, machine, name, features, choice, reward))
 
     def machine_for(self, number: int) -> int:
         """Return the machine that an application asks, of those that run the site of a number."""

@@ -64,6 +64,7 @@ class DuelingAlgorithm(Algorithm):
 
     acts_in_rounds: ClassVar[bool] = True
     duels: ClassVar[bool] = True
+    explore: ClassVar[float] = 0.0  # type: ignore[misc]  # no parameter here: two arms are chosen
 
     ridge: float | None = parameter(
         None, "regularisation of the likelihood; default: 1 / rounds", symbol="lambda", above=0

@@ -1,0 +1,68 @@
+"""Choices mixed with uniform ones, around any algorithm that chooses one arm.
+
+By itself an algorithm gives the arms of a turn chances p: 1 to the arm that it names (after a sample: given the
+sample), or several where it draws a lot itself. With `explore` = e they become (1 - e) p + e / K, none of which is less
+than e / K, and the turn's lot decides. The lot is the first standard normal of the turn; those of a sample follow it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.interfaces import Clients, Decided, Federation, Played, TurnByTurn
+from fedbandit.core.lots import choices_by_lot
+from fedbandit.core.turns import Turns
+
+
+class Exploring:
+    """A client side whose choices are mixed with uniform ones; in all else it is the side within."""
+
+    draws_lot = True
+
+    def __init__(self, within: Clients, explore: float, arms: int) -> None:
+        """Take the side, the share of uniform choices, and the number of arms where a turn offers one context."""
+        self.within = within
+        self.explore = explore
+        self.arms = arms
+        self.samples = 0 if within.draws_lot else within.draws  # standard normals of the sample that names an arm
+        self.draws = 1 + self.samples
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the side within has: how it starts, learns and receives, and what it says of its messages."""
+        return getattr(self.within, name)
+
+    def chances(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Floats:
+        """Return how likely each arm is before the lot is drawn; after a sample, given the sample."""
+        if self.within.draws_lot:
+            chances = self.within.chances(state, who, features, draws)
+        else:
+            chances = self.named(state, who, features, draws[:, 1:])
+        return np.asarray((1.0 - self.explore) * chances + self.explore / chances.shape[1])
+
+    def named(self, state: Any, who: Ints, features: Floats, sample: Floats) -> Floats:
+        """Return 1 for the arm that the side within names, by a sample if it draws one, and 0 for all others."""
+        table = np.zeros((len(who), features.shape[1] if features.ndim == 3 else self.arms))
+        table[np.arange(len(who)), self.within.choose(state, who, features, sample)] = 1.0
+        return table
+
+    def decide(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Decided:
+        """Let the lot of each client decide."""
+        return choices_by_lot(self.chances(state, who, features, draws), draws[:, 0])
+
+    def choose(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Return the arm of each client."""
+        return self.decide(state, who, features, draws).choices
+
+    def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
+        """Play turns one at a time: what a lot changes, the side within learns from before its next turn."""
+        return TurnByTurn.play(cast(TurnByTurn, self), state, turns, start, draws)
+
+
+def exploring(sides: Federation, explore: float, arms: int) -> Federation:
+    """Return both sides with the clients' choices mixed with uniform ones; as they are where the share is 0."""
+    if not explore:
+        return sides
+    return Federation(cast(Clients, Exploring(sides.clients, explore, arms)), sides.server)
