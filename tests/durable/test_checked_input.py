@@ -110,6 +110,13 @@ def test_a_reward_that_is_no_finite_number_is_refused(reward):
         checked_reward(reward, LINEAR)
 
 
+@pytest.mark.parametrize(("length", "shown"), [(58, f"'{'a' * 58}'"), (59, f"'{'a' * 59}...")])
+def test_of_a_long_text_the_beginning_is_shown(length, shown):
+    with pytest.raises(fb.InvalidInput) as told:
+        checked_reward("a" * length, LINEAR)
+    assert f"not {shown}: give" in str(told.value)
+
+
 @pytest.mark.parametrize("reward", [1, True, 0.5, np.float32(0.5), np.array(0.5), Decimal("0.5"), Fraction(1, 2)])
 def test_a_reward_may_be_any_real_number(reward):
     assert checked_reward(reward, LINEAR) in (0.5, 1.0)

@@ -271,11 +271,12 @@ def test_a_journal_in_a_database_tells_when_its_newest_records_have_gone(postgre
 def test_a_journal_says_which_versions_wrote_it(tmp_path, monkeypatch):
     path = two_ages(tmp_path)
     monkeypatch.setattr("fedbandit.durable.journals.sqlite.VERSION", "99.0")
-    journal = SqliteJournal(path)
-    journal.append(b"three")
-    journal.close()
-    with reading_only(path) as rows:
-        assert rows.writers() == {1: VERSION, 3: "99.0"}
+    for record in (b"three", b"four"):  # the second time by the same version
+        journal = SqliteJournal(path)
+        journal.append(record)
+        journal.close()
+        with reading_only(path) as rows:
+            assert rows.writers() == {1: VERSION, 3: "99.0"}
 
 
 def open_the_site(store, number=0):

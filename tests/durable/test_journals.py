@@ -192,6 +192,16 @@ def test_a_sync_waits_for_the_disk(tmp_path):
     assert len(seen) == before, "nothing is left to be synced"
 
 
+def test_a_snapshot_waits_for_the_disk(tmp_path):
+    journal = SqliteJournal(tmp_path / "full.db")
+    journal.append(b"one")
+    seen = []
+    journal._file.set_trace_callback(seen.append)
+    journal.save(b"snapshot")
+    modes = [each for each in seen if each == "COMMIT" or "synchronous" in each]
+    assert modes == ["PRAGMA synchronous=FULL", "COMMIT", "PRAGMA synchronous=NORMAL"]
+
+
 def test_a_file_that_is_no_journal_is_refused(tmp_path):
     path = tmp_path / "text.db"
     path.write_text("this is no database, and it is long enough to be looked at as one" * 20)

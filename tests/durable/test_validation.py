@@ -9,10 +9,11 @@ import pytest
 
 from contract.honest_runs import HonestRun
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.validation import Limits
 from fedbandit.wire import decode, encode
-from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind
 from fedbandit.wire.state import encode_state
 from samples.bad_frames import GOOD, statistics, upload
 from samples.coordinators import coordinator
@@ -123,6 +124,15 @@ def test_what_comes_early_in_many_epochs_is_remembered_no_longer_than_in_one():
     assert early.outcome is Outcome.NOT_YET
     other = replace(GOOD, client=2, sequence=3)
     assert server.receive(other.to_bytes(), 0.0, 2).outcome is Outcome.ACCEPTED, "others are not concerned"
+
+
+@pytest.mark.parametrize("numbers", [(LARGEST_NUMBER, 1), (1, LARGEST_NUMBER)], ids=["epoch", "sequence"])
+def test_the_largest_number_is_one_and_the_next_is_none(numbers):
+    check = coordinator().validation.check_header
+    check(Frame(Kind.UPLOAD, 0, *numbers), 0)
+    beyond = [each + (each == LARGEST_NUMBER) for each in numbers]
+    with pytest.raises(ProtocolError, match=f"{LARGEST_NUMBER + 1} is not a"):
+        check(Frame(Kind.UPLOAD, 0, *beyond), 0)
 
 
 def test_sums_whose_rounding_hides_a_negative_direction_are_refused():

@@ -53,6 +53,15 @@ def test_a_parameter_that_is_not_known_here_is_another_federation():
         Charter.named("async-linucb", SMALL).require(charter_text(temper=1.0), "the journal")
 
 
+def test_no_charter_has_the_fingerprint_that_means_that_none_is_told(monkeypatch):
+    class Zeros:
+        def __init__(self, data, digest_size):
+            self.digest = lambda: bytes(digest_size)
+
+    monkeypatch.setattr("fedbandit.protocol.charter.blake2b", Zeros)
+    assert Charter.named("async-linucb", SMALL).fingerprint == 1
+
+
 def test_a_parameter_is_read_under_its_former_name(monkeypatch):
     monkeypatch.setattr(AsyncLinUCB, "__formerly__", None, raising=False)
     formerly(upload_threshold="threshold")(AsyncLinUCB)

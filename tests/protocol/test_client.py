@@ -94,6 +94,7 @@ def test_a_download_to_somebody_else_is_refused_and_nothing_changes(stranger):
     assert node.state == [("receive", [0], Pong(1))]
 
 
-def test_an_upload_at_a_client_is_refused():
+@pytest.mark.parametrize(("message", "sequence"), [(Ping(), [1]), (Ping(), 1), (Pong(1), [1])])
+def test_an_upload_at_a_client_is_refused_and_what_is_numbered_as_one(message, sequence):
     with pytest.raises(ProtocolError, match="a client takes downloads"):
-        ClientNode(ListeningClients(), 1).receive(Envelope(np.array([0]), Ping(), 0, np.array([1])))
+        ClientNode(ListeningClients(), 1).receive(Envelope(np.array([0]), message, 0, np.array(sequence)))

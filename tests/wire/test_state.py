@@ -99,6 +99,18 @@ def test_arrays_keep_their_order_in_memory_and_can_be_written_to():
         again[0, 0] = 1.0
 
 
+def test_an_array_has_as_many_dimensions_as_can_be_read():
+    array = np.arange(2).reshape((1,) * 31 + (2,))
+    assert same(decode_state(encode_state(array)), array)
+
+
+def test_an_array_without_numbers_of_a_shape_that_no_memory_has_is_refused():
+    data = b"FS\x01" + encode_state(np.zeros((0, 7)))[4 + GOOD[3] : -4]
+    far = data.replace((7).to_bytes(8, "little"), (1 << 60).to_bytes(8, "little"))
+    with pytest.raises(ProtocolError, match="an array of impossible shape"):
+        decode_state(sealed(far))
+
+
 def test_an_array_of_another_library_comes_back_as_one_of_numpy():
     class Elsewhere:
         def __array__(self, dtype=None, copy=None):

@@ -17,6 +17,7 @@ from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan
 from fedbandit.transport.nats.hub import Arrival
 from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
 from fedbandit.wire.report import Report
+from samples import pair
 from samples.waiting import PATIENCE
 from simulation.tagged import tagged_setting
 
@@ -224,6 +225,30 @@ def test_a_broker_that_stores_nothing_is_a_problem_and_a_concern():
         await serving
 
     asyncio.run(run())
+
+
+def test_a_coordinator_that_starts_again_sends_every_site_its_latest_download(tmp_path):
+    of = pair.charter()
+    first = FederationHost(FederationPlan("demo", of), str(tmp_path), NotingHub())
+    sites = [pair.open_site(of, number) for number in range(2)]
+    for seed, site in enumerate(sites):
+        pair.turn(site, seed)
+    pair.exchange(first.server, sites)
+    first.close()
+    hub = NotingHub()
+    again = FederationHost(FederationPlan("demo", of), str(tmp_path), hub)
+    asyncio.run(again.open())
+    again.close()
+    assert {site for site, data in hub.sent if Frame.from_bytes(data).kind is Kind.DOWNLOAD} == {0, 1}
+
+
+def test_a_journal_that_has_gone_is_a_concern(tmp_path):
+    host = FederationHost(FederationPlan("demo", charter()), str(tmp_path), NotingHub())
+    (tmp_path / "demo.db").rename(tmp_path / "elsewhere.db")
+    serve(host, [arrival(host, 0, "ask", ask(0))], until=lambda: list(host.server.concerns))
+    host.abandon()
+    (concern,) = host.server.concerns
+    assert (concern.kind, "demo.db cannot be used: its file has gone" in concern.text) == ("journal-damaged", True)
 
 
 def test_frames_of_no_site_change_nothing(caplog):

@@ -91,13 +91,14 @@ def test_a_site_is_behind_until_it_says_that_it_has_the_download(told):
 
 
 def test_the_state_of_a_site_tells_silent_from_behind_from_current(told):
-    told.received(ask(0, 0), ACCEPTED, 0.0)
-    told.sent(download(0, 1), 1.0)
-    assert site(told, 0, 30.0)["state"] == "current"  # it has not had the time to confirm
-    told.received(upload(0), ACCEPTED, 95.0)
-    assert site(told, 0, 95.0)["state"] == "behind"
-    assert site(told, 0, 185.0)["state"] == "behind"
-    assert site(told, 0, 185.5)["state"] == "silent"
+    begin = 1000.0
+    told.received(ask(0, 0), ACCEPTED, begin)
+    told.sent(download(0, 1), begin + 1.0)
+    assert site(told, 0, begin + 30.0)["state"] == "current"  # it has not had the time to confirm
+    told.received(upload(0), ACCEPTED, begin + 95.0)
+    assert site(told, 0, begin + 95.0)["state"] == "behind"
+    assert site(told, 0, begin + 185.0)["state"] == "behind"
+    assert site(told, 0, begin + 185.5)["state"] == "silent"
 
 
 def test_sites_that_need_attention_come_first_and_the_list_can_be_cut(told):

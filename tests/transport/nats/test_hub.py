@@ -76,6 +76,17 @@ def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_s
     assert sum("is gone; trying again" in record.getMessage() for record in caplog.records) == 1
 
 
+def test_while_the_broker_is_away_no_connection_is_ended(tmp_path):
+    async def attempt():
+        with Broker(BrokerSettings(tmp_path)) as broker:
+            hub, _ = await opened(broker)
+        await until(lambda: not hub.is_connected)
+        assert await hub.end_connections(older_than=0.0) == 0
+        await hub.close()
+
+    asyncio.run(attempt())
+
+
 def test_what_was_delivered_and_not_settled_comes_again_after_a_reconnect(tmp_path):
     settings = BrokerSettings(tmp_path, port=free_port())
 
