@@ -202,6 +202,12 @@ def test_a_snapshot_waits_for_the_disk(tmp_path):
     assert modes == ["PRAGMA synchronous=FULL", "COMMIT", "PRAGMA synchronous=NORMAL"]
 
 
+def test_a_copy_in_memory_goes_on_with_the_next_position():
+    assert MemoryJournal.holding(None, [], []).append(b"first") == 1
+    assert MemoryJournal.holding(Entry(3, b"snapshot"), [Entry(2, b"kept")], []).append(b"fourth") == 4
+    assert MemoryJournal.holding(Entry(3, b"snapshot"), [], [Entry(4, b"after")]).append(b"fifth") == 5
+
+
 def test_a_file_that_is_no_journal_is_refused(tmp_path):
     path = tmp_path / "text.db"
     path.write_text("this is no database, and it is long enough to be looked at as one" * 20)

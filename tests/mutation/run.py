@@ -36,7 +36,9 @@ from mutation.operators import Finder, Mistake
 from mutation.reach import PLACE, Reach
 from mutation.targets import ROOT, TARGETS, Target
 
-PATIENCE = 300  # seconds beyond four times what tests take: they compile kernels anew; what takes longer hangs
+PATIENCE = 60  # seconds beyond four times what tests take: what takes longer hangs
+PATIENCE_TO_COMPILE = 300
+FEW_FILES = 3
 EQUIVALENT = Path(__file__).parent / "equivalent.json"
 LIBRARIES = (numba, numpy, scipy)  # imported once, before a process for each mistake is made
 COPIED = ("src", "tests", "docs", "benchmarks", "pyproject.toml", "conftest.py", "README.md", "mkdocs.yml")
@@ -71,15 +73,17 @@ class Copy:
             elif source.exists():
                 shutil.copy2(source, folder / name)
 
-    def judge(self, mistake: Mistake, tests: list[str], seconds: float) -> str:
-        """Return who noticed a mistake, or nothing."""
+    def judge(self, mistake: Mistake, tests: list[str], seconds: float, is_compiled: bool) -> str:
+        """Return who of some tests, which take so many seconds, noticed a mistake, or nothing."""
         path = self.folder / mistake.path
         right, times = path.read_bytes(), path.stat()
         path.write_bytes(mistake.applied(right))
         _forget_compiled(path)
         shutil.rmtree(self.machine_code, ignore_errors=True)
         try:
-            return self._ask(tests, "kernels" in path.parts, 4 * seconds + PATIENCE)
+            patience = 4 * seconds + (PATIENCE_TO_COMPILE if is_compiled else PATIENCE)
+            asked = (self._ask(some, is_compiled, patience) for some in _few_files_first(tests))
+            return next((noticed for noticed in asked if noticed), "")
         finally:
             path.write_bytes(right)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -142,6 +146,14 @@ class Asked:
         )
 
 
+def _few_files_first(tests: list[str]) -> list[list[str]]:
+    """Return tests in two groups: most mistakes are noticed in the first few files, and importing more takes long."""
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))[:FEW_FILES]
+    first = [test for test in tests if test.partition("::")[0] in files]
+    rest = [test for test in tests if test.partition("::")[0] not in files]
+    return [group for group in (first, rest) if group]
+
+
 def _forget_compiled(path: Path) -> None:
     for each in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
         each.unlink()
@@ -167,7 +179,8 @@ def main() -> None:
             if mistake.name in _read(given.output):
                 continue
             tests = reach.tests(target, mistake, given.seconds)
-            noticed = copy.judge(mistake, tests, given.seconds) if tests else ""
+            seconds = sum(reach.seconds[test] for test in tests)
+            noticed = copy.judge(mistake, tests, seconds, target.is_compiled) if tests else ""
             row = {"target": target.name, "mistake": mistake.name, "noticed": noticed}
             with given.output.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")

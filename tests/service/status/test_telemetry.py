@@ -82,6 +82,7 @@ def test_a_site_is_behind_until_it_says_that_it_has_the_download(told):
     for number in (1, 2, 3):
         told.sent(download(0, number), 10.0 * number)
     assert (site(told, 0, 40.0)["versions_behind"], site(told, 0, 40.0)["seconds_behind"]) == (3, 30.0)
+    assert (site(told, 0, 40.0)["version"], site(told, 0, 40.0)["version_sent"]) == (0, 3)
     told.received(ask(0, 2), ACCEPTED, 41.0)
     assert (site(told, 0, 41.0)["versions_behind"], site(told, 0, 41.0)["seconds_behind"]) == (1, 11.0)
     told.sent(download(0, 3), 42.0)  # sent again: it is the same version

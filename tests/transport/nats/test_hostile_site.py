@@ -203,6 +203,16 @@ def test_a_site_ends_its_link_when_its_credential_expires(secure, tmp_path):
     asyncio.run(attempt())
 
 
+def test_a_credential_that_has_expired_ends_a_link_at_once(secure):
+    async def attempt():
+        link = NatsLink(secure.address, HONEST, "secret")
+        link._end_at(0.0)
+        assert link._timers["end"].when() <= asyncio.get_running_loop().time()
+        await link.close()
+
+    asyncio.run(attempt())
+
+
 def test_a_site_that_stays_after_its_credential_has_expired_is_sent_away_and_cannot_come_back(secure, tmp_path):
     short = Keys(tmp_path)
     for name in ("ca.pem", "ca.key"):
