@@ -248,6 +248,11 @@ def test_every_damage_is_noticed():
             decode_state(data[:length], Outer)
 
 
+def test_bytes_behind_a_state_are_refused():
+    with pytest.raises(ProtocolError):
+        decode_state(sealed(encode_state("name")[:-4] + b"N"))
+
+
 GOOD = encode_state([Outer(Inner(Pair(np.eye(2), 3), {1: 0.5}), [], "name"), {"a": (1, None)}, {1, 2}, np.float32(1)])
 
 

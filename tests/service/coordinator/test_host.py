@@ -227,6 +227,20 @@ def test_a_broker_that_stores_nothing_is_a_problem_and_a_concern():
     asyncio.run(run())
 
 
+def test_what_arrives_is_handled_at_once():
+    async def attempt():
+        host = host_of(NotingHub())
+        await host.open()
+        waiting = asyncio.ensure_future(host._group())
+        await asyncio.sleep(0)
+        host._hub.door.arrive(arrival(host, 0, "ask", ask(0)))
+        for _ in range(10):  # of all that can be done without waiting
+            await asyncio.sleep(0)
+        assert waiting.done()
+
+    asyncio.run(attempt())
+
+
 def test_a_coordinator_that_starts_again_sends_every_site_its_latest_download(tmp_path):
     of = pair.charter()
     first = FederationHost(FederationPlan("demo", of), str(tmp_path), NotingHub())

@@ -152,6 +152,12 @@ def test_the_status_is_that_of_the_telemetry():
     assert json.loads(body)["federations"] == [told.snapshot(NOW, 7200)]
 
 
+def test_a_number_that_no_browser_reads_is_not_sent():
+    told = busy()
+    told.journal_bytes = float("nan")
+    assert get("/status.json", [told])[0] == 500
+
+
 def test_a_span_that_is_not_kept_is_refused_in_one_sentence():
     status, _, body = get("/status.json?span=5", [busy()])
     assert status == 400

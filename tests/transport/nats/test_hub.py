@@ -76,6 +76,27 @@ def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_s
     assert sum("is gone; trying again" in record.getMessage() for record in caplog.records) == 1
 
 
+def test_a_broker_that_is_back_but_cannot_make_streams_yet_is_tried_again(tmp_path):
+    async def attempt():
+        with Broker(BrokerSettings(tmp_path)) as broker:
+            hub, _ = await opened(broker)
+            letting_in, tried = hub._let_in, []
+
+            async def not_at_first(door):
+                tried.append(hub._broker)
+                if len(tried) == 1:
+                    raise InvalidInput("it has no JetStream yet")
+                await letting_in(door)
+
+            hub._let_in = not_at_first
+            await hub._broker.close()
+            await until(lambda: hub._returning is not None and hub._returning.done())
+            assert [each.is_connected for each in tried] == [False, True]
+            await hub.close()
+
+    asyncio.run(attempt())
+
+
 def test_while_the_broker_is_away_no_connection_is_ended(tmp_path):
     async def attempt():
         with Broker(BrokerSettings(tmp_path)) as broker:
