@@ -14,7 +14,7 @@ def assert_same_trace(one, other):
 
 
 class ByMessages:
-    """An algorithm whose sides exchange every message, though they could play whole rounds in one process."""
+    """An algorithm whose sides exchange every message, though a simulation could take a shortcut."""
 
     def __init__(self, algorithm):
         self._algorithm = algorithm
@@ -23,4 +23,4 @@ class ByMessages:
         return getattr(self._algorithm, name)
 
     def federation(self, setting):
-        return self._algorithm.federation(setting)._replace(together=None)
+        return self._algorithm.federation(setting)._replace(shortcut=None)

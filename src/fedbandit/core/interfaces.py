@@ -153,21 +153,27 @@ class MeetsDeadlines(Protocol):
         """Close the open round with those who have answered, if any round is open; return what is now sent."""
 
 
-class PlayedRounds(NamedTuple):
-    """What `WholeRounds.play` did: which arms, and what each of the rounds exchanged: kinds, clients and sizes."""
+class SimulatedRounds(NamedTuple):
+    """What a shortcut did: which arms, and what each of its rounds exchanged, as far as a ledger counts it."""
 
     choices: Ints
-    exchange: Sequence[Outgoing[Message]]
+    exchange: Sequence[Outgoing[Message]]  # of one round, which stands for all: kinds, clients and sizes
 
 
-class WholeRounds(Protocol):
-    """Both sides of an algorithm that acts in rounds, where they share a process.
+class SimulationShortcut(Protocol):
+    """The one way around messages: many rounds of both sides in one compiled loop, for simulations alone.
 
-    The arithmetic is that of the two sides, and so is what they know afterwards; an algorithm has it only to be faster.
+    It exists where carrying each message costs far more than what is computed, as on a GPU. It must equal the message
+    path: the same choices, the same ledger, and both states as `choose`, `learn` and `receive` would have left them, so
+    that either can follow the other. A test compares the two for every parameter of an algorithm that has one. Nodes
+    of a deployment never use it.
     """
 
-    def play(self, clients: Any, server: Any, turns: Turns, draws: Floats) -> PlayedRounds:
-        """Play a block of rounds, each in the order of clients, with all that is exchanged after each of them."""
+    def simulate_rounds(self, clients: Any, server: Any, turns: Turns, draws: Floats) -> SimulatedRounds:
+        """Play a block of rounds, each in the order of clients, with all that is exchanged after each of them.
+
+        Both states are changed in place; nothing is under way before or after.
+        """
 
 
 class Federation(NamedTuple):
@@ -175,7 +181,7 @@ class Federation(NamedTuple):
 
     clients: Clients
     server: Server
-    together: WholeRounds | None = None  # what a simulation may use instead of messages
+    shortcut: SimulationShortcut | None = None  # what a simulation takes in place of messages
 
 
 def propensity_without_lot(side: Clients) -> float:

@@ -16,7 +16,7 @@ from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, WholeRounds, propensity_without_lot
+from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, SimulationShortcut, propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.protocol.client import ClientNode
@@ -78,8 +78,8 @@ def simulate(
 
 
 def _player(sides: Federation) -> Play:
-    if sides.together is not None:
-        return partial(_play_together, sides.together)
+    if sides.shortcut is not None:
+        return partial(_play_by_shortcut, sides.shortcut)
     return _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
 
 
@@ -173,15 +173,15 @@ def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace,
     _note(trace, block, _joined(decided), wire.clients.side, offset)
 
 
-def _play_together(
-    together: WholeRounds, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
+def _play_by_shortcut(
+    shortcut: SimulationShortcut, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
 ) -> None:
     clients = wire.clients.clients
     starts = np.arange(0, len(block), clients)
     order = (starts[:, np.newaxis] + np.argsort(block.client.reshape(-1, clients), axis=1)).ravel()
     turns = block.take(order)
     draws = _draws(turns, streams, wire.clients.side)
-    played = together.play(wire.clients.state, wire.server.state, turns, draws)
+    played = shortcut.simulate_rounds(wire.clients.state, wire.server.state, turns, draws)
     before = trace.ledger.totals
     for each in played.exchange:
         trace.ledger.record(each, len(starts))

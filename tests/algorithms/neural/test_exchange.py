@@ -8,8 +8,8 @@ import pytest
 jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
 import fedbandit as fb  # noqa: E402
+from fedbandit.algorithms.neural.shared.compact_arrays import CompactArray  # noqa: E402
 from fedbandit.algorithms.neural.shared.messages import Call  # noqa: E402
-from fedbandit.algorithms.neural.shared.wording import WrittenOut  # noqa: E402
 from fedbandit.core.turns import Observations  # noqa: E402
 from fedbandit.kernels.neural import subspace  # noqa: E402
 from fedbandit.kernels.neural.network import symmetric_network  # noqa: E402
@@ -208,8 +208,8 @@ def test_theta_0_is_the_same_before_and_after_a_run(tmp_path):
     assert not np.allclose(wire.clients.state.own.thetas, before)
 
 
-def test_written_out_arrays_keep_their_rows_together():
-    pairs = WrittenOut((np.arange(6.0).reshape(3, 2),), lambda part: np.repeat(part, 2, axis=-1), (3, 4))
+def test_the_rows_of_a_compact_array_are_those_of_the_whole():
+    pairs = CompactArray((np.arange(6.0).reshape(3, 2),), lambda part: np.repeat(part, 2, axis=-1), (3, 4))
     assert len(pairs) == 3
     assert np.asarray(pairs[1]).tolist() == [2, 2, 3, 3]
     assert pairs[np.array([2, 0])].shape == (2, 4)

@@ -32,7 +32,7 @@ from fedbandit.core.parameters import parameter
 
 
 @dataclass(frozen=True)
-class TogetherAlgorithm(NeuralAlgorithm):
+class FNUCBAlgorithm(NeuralAlgorithm):
     """What both forms of FN-UCB have; `all_inverses` is the one thing in which they differ."""
 
     all_inverses: ClassVar[bool] = False
@@ -62,26 +62,27 @@ class TogetherAlgorithm(NeuralAlgorithm):
         from fedbandit.algorithms.neural.shared.exchange import (
             Exchange,  # these need JAX, and `learner` has checked for it
         )
-        from fedbandit.algorithms.neural.shared.server import TogetherServer
-        from fedbandit.algorithms.neural.shared.together import TogetherClients
-        from fedbandit.algorithms.neural.shared.whole_rounds import TogetherRounds
+        from fedbandit.algorithms.neural.shared.fn_ucb_clients import FNUCBClients
+        from fedbandit.algorithms.neural.shared.server import FNUCBServer
+        from fedbandit.algorithms.neural.shared.shortcut import FNUCBShortcut
 
         exchange, weight = Exchange(learner.rounds, self.all_inverses), weight_of(self.weight)
         predicting = "average" if self.aggregate else "own"
-        clients = TogetherClients(learner, exchange, weight, self.sync_threshold, predicting, self.train_from)
+        clients = FNUCBClients(learner, exchange, weight, self.sync_threshold, predicting, self.train_from)
         habits = learner.habits(
             predicts_with=predicting,
             trains_from=self.train_from,
             weighs_ratio=weight.needs_ratio,
             all_inverses=self.all_inverses,
         )
-        together = TogetherRounds(learner, habits, exchange, weight) if self.sync_threshold == 0 else None
-        return Federation(clients, TogetherServer(exchange), together)
+        every_round = self.sync_threshold == 0
+        shortcut = FNUCBShortcut(learner, habits, exchange, weight) if every_round else None
+        return Federation(clients, FNUCBServer(exchange), shortcut)
 
 
 @dataclass(frozen=True)
 class FNUCBLess(
-    TogetherAlgorithm,
+    FNUCBAlgorithm,
     id="fn-ucb-less",
     title="federated neural UCB; the server averages the clients' inverses (the form the paper recommends)",
     paper=PAPER,
@@ -97,7 +98,7 @@ class FNUCBLess(
 
 @dataclass(frozen=True)
 class FNUCB(
-    TogetherAlgorithm,
+    FNUCBAlgorithm,
     id="fn-ucb",
     title="federated neural UCB; every client's inverse is broadcast to every client",
     paper=PAPER,

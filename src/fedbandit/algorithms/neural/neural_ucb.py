@@ -29,10 +29,10 @@ class AloneAlgorithm(NeuralAlgorithm):
         """Make both sides; the server never hears anything."""
         learner = self.learner(setting.dimension)
         from fedbandit.algorithms.neural.shared.alone import AloneClients  # needs JAX; `learner` has checked for it
-        from fedbandit.algorithms.neural.shared.whole_rounds import AloneRounds
+        from fedbandit.algorithms.neural.shared.shortcut import LoneShortcut
 
         clients = AloneClients(learner, setting.arms if self.samples else 0)
-        return Federation(clients, SilentServer(), AloneRounds(learner, learner.habits()))
+        return Federation(clients, SilentServer(), LoneShortcut(learner, learner.habits()))
 
 
 @dataclass(frozen=True)

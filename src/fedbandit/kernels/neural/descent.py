@@ -12,13 +12,14 @@ more than the observations that there are, and nothing is compiled again as they
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.network import Network
-from fedbandit.kernels.neural.tangent_features import Array, layers_of, outputs, theta_of
+from fedbandit.kernels.neural.tangent_features import layers_of, outputs, theta_of
 
 
 class Pull(NamedTuple):
@@ -68,21 +69,21 @@ def descend(
     size = rewards.shape[1]
     columns = jnp.arange(size)
 
-    def of_chunk(place: Any, layers: list[Array]) -> list[Array]:
+    def of_chunk(place: Array | int, layers: list[Array]) -> list[Array]:
         return gradient(network, layers, contexts[place], rewards[place], place * size + columns < count)
 
     def fit(layers: list[Array]) -> list[Array]:
         if len(rewards) == 1:
             return of_chunk(0, layers)
 
-        def add(place: Any, total: list[Array]) -> list[Array]:
+        def add(place: Array, total: list[Array]) -> list[Array]:
             return [one + more for one, more in zip(total, of_chunk(place, layers), strict=True)]
 
         chunks = (count + size - 1) // size
         found: list[Array] = jax.lax.fori_loop(0, chunks, add, [jnp.zeros_like(each) for each in layers])
         return found
 
-    def step(_: Any, layers: list[Array]) -> list[Array]:
+    def step(_: Array, layers: list[Array]) -> list[Array]:
         return [
             now - pull.rate * (pull.fit * found + pull.hold * (now - middle))
             for now, found, middle in zip(layers, fit(layers), centre, strict=True)

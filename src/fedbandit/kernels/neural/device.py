@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import ParamSpec, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
+from fedbandit.kernels.neural.arrays import Array, Numbers, Precision
 from fedbandit.kernels.neural.kept_programs import keep_programs
-from fedbandit.kernels.neural.tangent_features import Array
 
 CHUNKS = {"cpu": 256, "cuda": 2048}  # observations that a step of the training takes in at once
 # A GPU's compiler would try every product in many ways before the first round, to choose among kernels this small.
-OPTIONS: dict[str, dict[str, Any]] = {"cpu": {}, "cuda": {"xla_gpu_autotune_level": 0}}
+OPTIONS: dict[str, dict[str, int]] = {"cpu": {}, "cuda": {"xla_gpu_autotune_level": 0}}
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Device:
@@ -36,14 +40,24 @@ class Device:
                 "GPU, or set device=cpu"
             ) from None
         self.name = "cpu" if self._device.platform == "cpu" else "cuda"
-        self.dtype: Any = np.dtype(precision)
+        self.dtype: Precision = np.dtype(precision)
         self.chunk = CHUNKS[self.name]
         # One client after the other keeps a processor's caches warm; a GPU wants all of them at once.
-        self.over_clients: Any = _one_by_one if self.name == "cpu" else jax.vmap
+        self.over_clients: Callable[[Callable[..., Array]], Callable[..., Array]]
+        self.over_clients = _one_by_one if self.name == "cpu" else jax.vmap
 
-    def compiled(self, function: Any, **arguments: Any) -> Any:
-        """Return a function compiled for this device, at its first call."""
-        return jax.jit(function, compiler_options=OPTIONS[self.name], **arguments)
+    def compiled(
+        self, function: Callable[P, R], *, static: tuple[str, ...] = (), consumed: tuple[int, ...] = ()
+    ) -> Callable[P, R]:
+        """Return a function compiled for this device, at its first call.
+
+        It is compiled for each value of the arguments that are `static`. Those at the places `consumed` are not there
+        any more afterwards: what is returned may lie in their memory.
+        """
+        program = jax.jit(
+            function, compiler_options=OPTIONS[self.name], static_argnames=static, donate_argnums=consumed
+        )
+        return cast(Callable[P, R], program)
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -55,11 +69,11 @@ class Device:
         ):
             yield
 
-    def put(self, values: Any) -> Array:
+    def put(self, values: npt.ArrayLike) -> Array:
         """Return an array on the device, in its precision."""
         return jnp.asarray(np.asarray(values), self.dtype)
 
-    def cast(self, values: Any) -> Floats:
+    def cast(self, values: npt.ArrayLike) -> Floats:
         """Return an array in the device's precision; a compiled function puts it where it is needed."""
         return np.asarray(values, dtype=self.dtype)
 
@@ -87,7 +101,7 @@ def _one_thread() -> Iterator[None]:
             del os.environ["NPROC"]
 
 
-def _one_by_one(function: Any) -> Any:
+def _one_by_one(function: Callable[..., Array]) -> Callable[..., Array]:
     return lambda *arrays: jax.lax.map(lambda each: function(*each), arrays)
 
 
@@ -100,6 +114,6 @@ def _free_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def plain(values: Any) -> Floats:
+def plain(values: Numbers) -> Floats:
     """Return a device's array as a NumPy array."""
     return np.asarray(values)

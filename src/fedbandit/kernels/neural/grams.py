@@ -7,16 +7,16 @@ that missed a version, or has its download from a network (where only W_sync tra
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 
 from fedbandit.core.arrays import Ints
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.device import Device
-from fedbandit.kernels.neural.matrices import Full
+from fedbandit.kernels.neural.matrices import Diagonal, Full
 from fedbandit.kernels.neural.sums import Sums, doubly, total
-from fedbandit.kernels.neural.tangent_features import Array
 
 REFRESH = 512  # after so many rank-one updates an inverse is computed afresh
 LATEST = 64  # rows that the server keeps beside its sum
@@ -53,7 +53,7 @@ class Synced(NamedTuple):
 class DiagonalGrams:
     """Diagonals alone: sums of squares, which need nothing beside them."""
 
-    def __init__(self, matrices: Any, device: Device) -> None:
+    def __init__(self, matrices: Diagonal, device: Device) -> None:
         """Take the matrices whose sums these are."""
         self.size, self.dtype = matrices.size, device.dtype
 
@@ -81,6 +81,10 @@ class DiagonalGrams:
     def rounds_left(self, updates: int, clients: int) -> int:  # noqa: ARG002
         """Return for how many rounds the pooled matrix can be updated: for any, since it is a sum."""
         return SPAN
+
+    def afresh(self, gram: Gram) -> Array:
+        """Return the pooled matrix of the server's sums: what it always is."""
+        return gram.diagonal
 
     def summed(self, whole: Whole, diagonal: Array, features: None, slot: int) -> Whole:  # noqa: ARG002
         """Return the server's sums after rounds in which the diagonal became what it is."""
@@ -172,6 +176,9 @@ class FullGrams:
     def _invert(self, gram: Array) -> Array:
         with doubly():
             return self._inverted(gram)
+
+
+Grams: TypeAlias = DiagonalGrams | FullGrams
 
 
 def _added(diagonal: Array, parts: list[Gram]) -> Array:

@@ -12,13 +12,12 @@ A state that all clients share has a first axis of length 1. Features u are take
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
+from fedbandit.core.arrays import Ints
+from fedbandit.kernels.neural.arrays import Array, Precision
 from fedbandit.kernels.neural.network import Network
-from fedbandit.kernels.neural.tangent_features import Array
 
 FEW = 8  # rows that are taken in without a loop, which would cost a GPU more than they do
 
@@ -31,7 +30,7 @@ class Full:
         self.size = network.coordinates
         self.ridge = ridge
 
-    def start(self, clients: int, dtype: Any) -> Array:
+    def start(self, clients: int, dtype: Precision) -> Array:
         """Return the inverses of clients that have observed nothing."""
         return jnp.broadcast_to(jnp.eye(self.size, dtype=dtype) / self.ridge, (clients, self.size, self.size))
 
@@ -57,7 +56,7 @@ class Full:
         towards = rows @ inverse
         after = jnp.arange(len(rows))
 
-        def add(place: Any, towards: Array) -> Array:  # rank-one updates, of the rows that are still to come
+        def add(place: Array, towards: Array) -> Array:  # rank-one updates, of the rows that are still to come
             now = towards[place] / jnp.sqrt(1.0 + rows[place] @ towards[place])
             less = jnp.where(after > place, rows @ now, 0)
             return (towards - less[:, None] * now[None, :]).at[place].set(now)
@@ -91,7 +90,7 @@ class Diagonal:
         self.ridge = ridge
         self.copies = network.copies
 
-    def start(self, clients: int, dtype: Any) -> Array:
+    def start(self, clients: int, dtype: Precision) -> Array:
         """Return the sums of clients that have observed nothing."""
         return jnp.zeros((clients, self.size), dtype)
 
@@ -112,11 +111,11 @@ class Diagonal:
         return (features**2 * sent).sum(axis=-1)
 
 
-def squares(copies: Any, features: Array) -> Array:
+def squares(copies: Ints, features: Array) -> Array:
     """Return what features (..., q) add to the diagonal of the full matrix, at each copy of a coordinate."""
     return features**2 / jnp.asarray(copies, features.dtype)
 
 
-def growth(copies: Any, ridge: float, before: Array, more: Array) -> Array:
+def growth(copies: Ints, ridge: float, before: Array, more: Array) -> Array:
     """Return log(det diag(V + more) / det diag V), with V = ridge I + before, over all p_0 coordinates."""
     return (jnp.asarray(copies, more.dtype) * jnp.log1p(more / (ridge + before))).sum(axis=-1)

@@ -11,9 +11,9 @@ from functools import lru_cache
 import jax.numpy as jnp
 import numpy as np
 
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.steps import Plan, Steps
 from fedbandit.kernels.neural.sums import doubly
-from fedbandit.kernels.neural.tangent_features import Array
 
 
 class Rounds:
@@ -25,16 +25,16 @@ class Rounds:
         self.steps = steps = Steps(plan)
         self.device, self.network, self.matrices, self.grams = steps.device, steps.network, steps.matrices, steps.grams
         compiled = self.device.compiled
-        self.choose_together = compiled(steps.choose_together)
-        self.choose_alone = compiled(steps.choose_alone)
-        self.observe = compiled(steps.observe, donate_argnums=0)
-        self.observe_together = compiled(steps.observe_together, donate_argnums=0)
+        self.choose_by_both_bounds = compiled(steps.choose_by_both_bounds)
+        self.choose_by_own_bound = compiled(steps.choose_by_own_bound)
+        self.observe = compiled(steps.observe, consumed=(0,))
+        self.observe_for_upload = compiled(steps.observe_for_upload, consumed=(0,))
         self.train = compiled(steps.train)
         self.ratios = compiled(steps.ratios)
         self.absorb = compiled(self.matrices.absorb)
         self.inverse = compiled(self.matrices.inverse) if plan.diagonal else self.matrices.inverse
-        self._refresh = compiled(steps.refresh, donate_argnums=(0, 2))
-        self.gather = compiled(steps.gather, static_argnames="averages")
+        self._refresh = compiled(steps.refresh, consumed=(0, 2))
+        self.gather = compiled(steps.gather, static=("averages",))
 
     def active(self) -> AbstractContextManager[None]:
         """Return the context in which arrays are made and functions called."""

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from fedbandit.kernels.linear.confidence import TIE
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.descent import REGULARISERS, descend
 from fedbandit.kernels.neural.device import Device
-from fedbandit.kernels.neural.grams import DiagonalGrams, FullGrams
+from fedbandit.kernels.neural.grams import DiagonalGrams, FullGrams, Grams
 from fedbandit.kernels.neural.matrices import FEW, Diagonal, Full, growth, squares
 from fedbandit.kernels.neural.network import Network, normal_network, symmetric_network
-from fedbandit.kernels.neural.tangent_features import Array, features, predict
+from fedbandit.kernels.neural.tangent_features import features, predict
 
 NETWORKS = {"symmetric": symmetric_network, "normal": normal_network}
 
@@ -58,6 +59,15 @@ class Learnt(NamedTuple):
     diagonal: Array  # of W_new
 
 
+class Gain(NamedTuple):
+    """What an observation changed at clients that will upload it."""
+
+    learnt: Learnt
+    growth: Array  # (n,) of the logarithm of the determinant
+    features: Array  # (n, q)
+    rows: Array  # (n, 1, q): the same, one row a client
+
+
 class Steps:
     """The steps of one plan. The first axis of every array is the client; 1 where all share one row."""
 
@@ -66,10 +76,7 @@ class Steps:
         self.plan = plan
         self.device = Device(plan.device, plan.precision)
         self.network: Network = NETWORKS[plan.initialisation](plan.inputs, plan.width, plan.depth, plan.network_seed)
-        kind: Any = Diagonal if plan.diagonal else Full
-        self.matrices = kind(self.network, plan.ridge)
-        sums: Any = DiagonalGrams if plan.diagonal else FullGrams
-        self.grams: DiagonalGrams | FullGrams = sums(self.matrices, self.device)
+        self.matrices, self.grams = _matrices(plan, self.network, self.device)
         self.rescale = _unit_range if plan.diagonal else _as_it_is
         self.scale = 1.0 / math.sqrt(plan.width) if plan.scale_features else 1.0
         self.copies = self.network.copies
@@ -78,7 +85,7 @@ class Steps:
         """Return g(x; theta_0) / sqrt(m), in the coordinates of its subspace."""
         return features(self.network, self.scale, contexts)
 
-    def choose_together(
+    def choose_by_both_bounds(
         self,
         arms: Array,  # (n, K, d)
         pooled: Array,  # V-bar_i, as the matrices keep it
@@ -100,7 +107,9 @@ class Steps:
         )
         return first_best((1 - weight) * pooled_bound + weight * local_bound)
 
-    def choose_alone(self, arms: Array, matrix: Array, thetas: Array, heard: Array, towards_bound: Array) -> Array:
+    def choose_by_own_bound(
+        self, arms: Array, matrix: Array, thetas: Array, heard: Array, towards_bound: Array
+    ) -> Array:
         """Return argmax f + nu sigma z; z is 1 for the upper bound, a normal for a Thompson sample (n, K)."""
         seen = self.features(arms)
         length = (self.matrices.towards(matrix, seen) * seen).sum(axis=-1)
@@ -140,18 +149,19 @@ class Steps:
         )
         return past, self.matrices.absorb(matrix, seen), seen
 
-    def observe_together(
+    def observe_for_upload(
         self, past: Past, matrix: Array, new: Learnt, synced: Array, observed: Array, places: Array
-    ) -> tuple[Past, Array, Learnt, Array, Array, Array]:
+    ) -> tuple[Past, Array, Gain]:
         """Observe; return besides what is new since the last upload, and how much the determinant grew (line 11)."""
         past, matrix, seen = self.observe(past, matrix, observed, places)
         more = observed[:, -1:] * seen
         new = Learnt(new.pooled_moment + more, new.moment + more, new.diagonal + squares(self.copies, seen))
         grown = growth(self.copies, self.plan.ridge, synced, new.diagonal)
-        return past, matrix, new, grown, seen, seen[:, None, :]
+        return past, matrix, Gain(new, grown, seen, seen[:, None, :])
 
     def refresh(self, base: Array, rows: Array, inverses: Array, client: Array) -> tuple[Array, Array]:
         """Return the sums with a client's latest rows added up, and the inverses with its own computed afresh."""
+        assert isinstance(self.matrices, Full)  # diagonals are sums, and never computed afresh
         exact = rows[client].astype(base.dtype)
         base = base.at[client].add(exact.T @ exact)
         return base, inverses.at[client].set(self.matrices.invert(base[client]).astype(rows.dtype))
@@ -186,6 +196,15 @@ class Steps:
         squared = jnp.maximum((self.matrices.towards(matrix, seen) * seen).sum(axis=-1), 0)
         least, most = squared.min(axis=1), squared.max(axis=1)
         return jnp.sqrt(jnp.where(most > 0, least / jnp.where(most > 0, most, 1), 0))
+
+
+def _matrices(plan: Plan, network: Network, device: Device) -> tuple[Diagonal | Full, Grams]:
+    """Return how matrices are kept and summed up."""
+    if plan.diagonal:
+        diagonal = Diagonal(network, plan.ridge)
+        return diagonal, DiagonalGrams(diagonal, device)
+    full = Full(network, plan.ridge)
+    return full, FullGrams(full, device)
 
 
 def first_best(scores: Array) -> Array:

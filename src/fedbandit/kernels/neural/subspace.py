@@ -7,7 +7,7 @@ copy.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -15,14 +15,17 @@ import scipy
 from fedbandit.core.arrays import Floats
 from fedbandit.kernels.neural.network import Network
 
+if TYPE_CHECKING:
+    from fedbandit.kernels.neural.arrays import Numbers
 
-def write_vector(network: Network, coordinates: Any) -> Floats:
+
+def write_vector(network: Network, coordinates: Numbers) -> Floats:
     """Return Q u for vectors (..., q)."""
     values = np.asarray(coordinates)
     return np.asarray(values[..., network.copy_of] * network.share.astype(values.dtype))
 
 
-def write_matrix(network: Network, coordinates: Any) -> Floats:
+def write_matrix(network: Network, coordinates: Numbers) -> Floats:
     """Return Q W Q^T for matrices (..., q, q), symmetric to the last bit."""
     values = np.asarray(coordinates)
     values = (values + np.swapaxes(values, -1, -2)) / 2
@@ -31,14 +34,14 @@ def write_matrix(network: Network, coordinates: Any) -> Floats:
     return np.asarray(values[..., place[:, np.newaxis], place] * (share[:, np.newaxis] * share))
 
 
-def write_inverse(network: Network, ridge: float, coordinates: Any) -> Floats:
+def write_inverse(network: Network, ridge: float, coordinates: Numbers) -> Floats:
     """Return Q W Q^T + (I - Q Q^T) / ridge for inverses (..., q, q)."""
     values = np.asarray(coordinates)
     rest = np.eye(network.parameters) - write_matrix(network, np.eye(network.coordinates))
     return np.asarray(write_matrix(network, values) + (rest / ridge).astype(values.dtype))
 
 
-def write_diagonal(network: Network, coordinates: Any) -> Floats:
+def write_diagonal(network: Network, coordinates: Numbers) -> Floats:
     """Return the value of each copy for diagonals (..., q)."""
     return np.asarray(np.asarray(coordinates)[..., network.copy_of])
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.cohort import is_everyone
-from fedbandit.kernels.neural.tangent_features import Array
 
 
 @dataclass
@@ -75,9 +74,9 @@ class Sums:
             self.used[:] = 0
 
 
-def doubly() -> AbstractContextManager[Any]:
+def doubly() -> AbstractContextManager[None]:
     """Return the context in which double precision is kept."""
-    context: AbstractContextManager[Any] = jax.enable_x64(True)
+    context: AbstractContextManager[None] = jax.enable_x64(True)
     return context
 
 

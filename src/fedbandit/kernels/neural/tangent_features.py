@@ -7,14 +7,13 @@ the output with respect to f_l: one forward and one backward pass give it for ev
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from fedbandit.core.arrays import Floats
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.network import Network
-
-Array = Any  # a JAX array
 
 
 def features(network: Network, scale: float, contexts: Array) -> Array:
@@ -38,7 +37,7 @@ def features(network: Network, scale: float, contexts: Array) -> Array:
     return jnp.concatenate(parts, axis=1).reshape(*contexts.shape[:-1], network.coordinates)
 
 
-def _affine(weights: Any, biases: Any, rows: Array) -> Array:
+def _affine(weights: Floats, biases: Floats | None, rows: Array) -> Array:
     before = rows @ jnp.asarray(weights, rows.dtype).T
     return before if biases is None else before + jnp.asarray(biases, rows.dtype)
 

@@ -1,23 +1,24 @@
 """Many rounds in one compiled loop: clients that choose, observe, train and, where they do, communicate every round.
 
 Where both sides share a process, nothing has to leave the device between two rounds but the arms that were chosen. The
-steps are those of `fedbandit.kernels.neural.steps`; a loop saves what it costs to start them one by one.
+steps are those of `fedbandit.kernels.neural.steps`; a loop saves what it costs to start them one by one. The one who
+uses it is the simulation's shortcut, `fedbandit.algorithms.neural.shared.shortcut`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from fedbandit.kernels.neural.arrays import Array, Numbers
 from fedbandit.kernels.neural.matrices import squares
 from fedbandit.kernels.neural.rounds import rounds_of
 from fedbandit.kernels.neural.steps import Past, Plan
-from fedbandit.kernels.neural.tangent_features import Array
 
 
 class Habits(NamedTuple):
@@ -56,6 +57,9 @@ class Matrices(NamedTuple):
     sent: Array  # (1, number, ...)
 
 
+Communicated: TypeAlias = tuple[Alone, Shared, Matrices, Array]  # and the arms that were chosen
+
+
 class Offers(NamedTuple):
     """What the world has for some rounds: (SPAN, n, K, d), (SPAN, n, K), and (SPAN, n, numbers) besides."""
 
@@ -64,7 +68,7 @@ class Offers(NamedTuple):
     own: Array  # whether anything was communicated yet, and alpha; or the directions in which a lone client looks
 
 
-def squared_lengths(contexts: Any) -> Any:
+def squared_lengths(contexts: Numbers) -> Numbers:
     """Return max(1, |x|^2): how many contexts of length 1 have gradients as long as these together.
 
     >>> squared_lengths(jnp.array([[0.5, 0.0], [3.0, 4.0]])).tolist()
@@ -73,7 +77,7 @@ def squared_lengths(contexts: Any) -> Any:
     return (contexts**2).sum(axis=1).clip(1.0)
 
 
-LOADS: dict[str, Callable[[Any], Any]] = {"lengths": squared_lengths, "count": lambda rows: np.ones(len(rows))}
+LOADS: dict[str, Callable[[Numbers], Numbers]] = {"lengths": squared_lengths, "count": lambda rows: np.ones(len(rows))}
 
 
 class WholeRounds:
@@ -85,19 +89,19 @@ class WholeRounds:
         self.habits = habits
         self.loads = LOADS[habits.rate_bound]
         compiled = self.steps.device.compiled
-        self.play_together = compiled(self._together, static_argnames="trains", donate_argnums=(0, 2))
-        self.play_alone = compiled(self._alone, static_argnames="trains", donate_argnums=0)
+        self.play_communicating = compiled(self._communicating, static=("trains",), consumed=(0, 2))
+        self.play_alone = compiled(self._alone, static=("trains",), consumed=(0,))
 
-    def _together(
+    def _communicating(
         self, alone: Alone, shared: Shared, matrices: Matrices, offers: Offers, span: Array, *, trains: bool
-    ) -> tuple[Alone, Shared, Matrices, Array]:
+    ) -> Communicated:
         """Play rounds that end with a communication each; `span` is (rounds so far, next row of features, rounds).
 
         Returns what the clients and the server then have, and the arms (SPAN, n).
         """
         first, slot, count = span
 
-        def play(place: Any, state: Any) -> Any:
+        def play(place: Array, state: Communicated) -> Communicated:
             alone, shared, matrices, choices = state
             arms = offers.arms[place]
             choice = self._choice(alone, shared, matrices, arms, offers.own[place])
@@ -109,31 +113,32 @@ class WholeRounds:
             shared, matrices = self._communicate(alone, shared, matrices, arms, seen, rewards)
             return alone, shared, matrices, choices.at[place].set(choice)
 
-        played: Any = jax.lax.fori_loop(0, count, play, (alone, shared, matrices, _no_choices(offers)))
-        return played  # type: ignore[no-any-return]
+        begin = alone, shared, matrices, _no_choices(offers)
+        played: Communicated = jax.lax.fori_loop(0, count, play, begin)
+        return played
 
     def _alone(self, alone: Alone, offers: Offers, span: Array, *, trains: bool) -> tuple[Alone, Array]:
         """Play rounds of clients that never communicate."""
         first, slot, count = span
 
-        def play(place: Any, state: Any) -> Any:
+        def play(place: Array, state: tuple[Alone, Array]) -> tuple[Alone, Array]:
             alone, choices = state
             arms = offers.arms[place]
             heard = jnp.full(len(arms), first + place > 0, arms.dtype)
-            choice = self.steps.choose_alone(arms, alone.matrix, alone.thetas, heard, offers.own[place])
+            choice = self.steps.choose_by_own_bound(arms, alone.matrix, alone.thetas, heard, offers.own[place])
             alone, _, _ = self._observe(alone, choice, arms, offers.payoffs[place], first + place, slot + place)
             if trains:
                 alone = self._train(alone, alone.thetas, first + place + 1)
             return alone, choices.at[place].set(choice.astype(jnp.int32))
 
-        played: Any = jax.lax.fori_loop(0, count, play, (alone, _no_choices(offers)))
-        return played  # type: ignore[no-any-return]
+        played: tuple[Alone, Array] = jax.lax.fori_loop(0, count, play, (alone, _no_choices(offers)))
+        return played
 
     def _choice(self, alone: Alone, shared: Shared, matrices: Matrices, arms: Array, own: Array) -> Array:
         thetas = shared.average if self.habits.predicts_with == "average" else alone.thetas
         if self.habits.weighs_ratio:
             own = own.at[:, 1].set(shared.alpha)
-        choice = self.steps.choose_together(arms, matrices.pooled, shared.moment, thetas, matrices.sent, own)
+        choice = self.steps.choose_by_both_bounds(arms, matrices.pooled, shared.moment, thetas, matrices.sent, own)
         return choice.astype(jnp.int32)
 
     def _observe(

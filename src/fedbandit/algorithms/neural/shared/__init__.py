@@ -1,1 +1,1 @@
-"""The neural family, as far as its algorithms share it. `learner`, `together`, `alone` and `server` need JAX."""
+"""The neural family, as far as its algorithms share it. What computes needs JAX; parameters and messages do not."""

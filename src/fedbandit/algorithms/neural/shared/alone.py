@@ -43,7 +43,7 @@ class AloneClients(TurnByTurn):
             )
         clients, cast = len(state.turns), self.rounds.device.cast
         with self.rounds.active():
-            choice = self.rounds.choose_alone(
+            choice = self.rounds.choose_by_own_bound(
                 cast(features),
                 rows_of(state.matrix, who, clients),
                 rows_of(state.thetas, who, clients),
@@ -55,7 +55,7 @@ class AloneClients(TurnByTurn):
     def learn(self, state: Own, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward and train; nothing is sent."""
         with self.rounds.active():
-            self.learner.observe(state, who, seen, self.rounds.observe)
+            self.learner.observe(state, who, seen)
             self.learner.train(state, who)
         return ()
 

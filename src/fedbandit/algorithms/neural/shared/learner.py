@@ -7,7 +7,7 @@ phi = g(x; theta_0) / sqrt(m), and a network that it trains on them (`fedbandit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,11 +15,12 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.turns import Observations
+from fedbandit.kernels.neural.arrays import Array, Numbers
 from fedbandit.kernels.neural.cohort import put_rows, rows_of
 from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import REFRESH, SPAN
 from fedbandit.kernels.neural.rounds import Rounds
-from fedbandit.kernels.neural.steps import Past
+from fedbandit.kernels.neural.steps import Gain, Learnt, Past
 from fedbandit.kernels.neural.whole_rounds import LOADS, Habits
 
 ROOM = 2048  # observations of a client that there is room for at first
@@ -30,12 +31,22 @@ class Own:
     """What clients know from their own observations; the first axis is the client."""
 
     past: Past
-    matrix: Any  # V_local, as the matrices keep it
-    base: Any  # (clients, q, q) sums whose inverse a full matrix was when it was last computed afresh, or None
-    thetas: Any  # (clients, p_0): trained weights
+    matrix: Numbers  # V_local, as the matrices keep it
+    base: Numbers | None  # (clients, q, q) sums of which a full matrix was last computed afresh
+    thetas: Numbers  # (clients, p_0): trained weights
     turns: Ints  # (clients,)
     load: Floats  # (clients,) the n of theorem 1's rate
     used: Ints  # (clients,) latest features that are not in `base`
+
+
+class Located(NamedTuple):
+    """What the compiled functions need to take in observations, and where they belong."""
+
+    past: Past
+    matrix: Numbers  # V_local of those who observed
+    observed: Floats  # (n, d + 1): chosen context and reward
+    places: Ints  # (3, n): the client, the place in its history, and that among its latest features
+    load: Numbers  # (n,)
 
 
 class Learner:
@@ -50,11 +61,17 @@ class Learner:
         self.loads = LOADS[rate_bound]
         self.initial = rounds.network.initial
 
-    def habits(self, **others: Any) -> Habits:
-        """Return how clients go about it who do `others` besides."""
-        if not self.warm_start:
-            others["trains_from"] = "initial"
-        return Habits(self.rate_bound, self.train_until, **others)
+    def habits(
+        self,
+        *,
+        trains_from: str = "own",
+        predicts_with: str = "own",
+        weighs_ratio: bool = False,
+        all_inverses: bool = False,
+    ) -> Habits:
+        """Return how clients go about it who learn like this."""
+        begins = trains_from if self.warm_start else "initial"
+        return Habits(self.rate_bound, self.train_until, begins, predicts_with, weighs_ratio, all_inverses)
 
     def start(self, clients: int) -> Own:
         """Return clients that have observed nothing."""
@@ -75,22 +92,39 @@ class Learner:
             used=np.zeros(clients, dtype=np.int64),
         )
 
-    def observe(self, own: Own, who: Ints, seen: Observations, observing: Any, *more: Any) -> Any:
-        """Take in what each client of `who` observed by a compiled function; return what else it returns."""
-        clients, cast = len(own.turns), self.rounds.device.cast
+    def observe(self, own: Own, who: Ints, seen: Observations) -> None:
+        """Take in what each client of `who` observed."""
+        new = self._located(own, who, seen)
+        past, matrix, _ = self.rounds.observe(new.past, new.matrix, new.observed, new.places)
+        self._keep(own, who, past, matrix, new.load)
+
+    def observe_for_upload(self, own: Own, who: Ints, seen: Observations, learnt: Learnt, synced: Numbers) -> Gain:
+        """Take in what each client of `who` observed; return what that adds to what they have `learnt` since uploads.
+
+        `synced` is the diagonal of W_sync, against which the growth is measured.
+        """
+        new = self._located(own, who, seen)
+        past, matrix, gain = self.rounds.observe_for_upload(
+            new.past, new.matrix, learnt, synced, new.observed, new.places
+        )
+        self._keep(own, who, past, matrix, new.load)
+        return gain
+
+    def _located(self, own: Own, who: Ints, seen: Observations) -> Located:
         at = own.turns[who]
-        own.past = self.room_for(own, int(at.max()))
+        past = self.room_for(own, int(at.max()))
         at = np.where(at < self.train_until, at, np.iinfo(np.int32).max)  # what is never trained on is not remembered
         chosen = seen.features[np.arange(len(who)), seen.choice]
-        observed = cast(np.column_stack([chosen, seen.feedback]))
+        observed = self.rounds.device.cast(np.column_stack([chosen, seen.feedback]))
         places = np.stack([who, at, own.used[who]])
-        own.past, matrix, *rest = observing(own.past, rows_of(own.matrix, who, clients), *more, observed, places)
-        own.matrix = put_rows(own.matrix, who, matrix, clients)
+        return Located(past, rows_of(own.matrix, who, len(own.turns)), observed, places, self.loads(chosen))
+
+    def _keep(self, own: Own, who: Ints, past: Past, matrix: Array, load: Numbers) -> None:
+        own.past, own.matrix = past, put_rows(own.matrix, who, matrix, len(own.turns))
         own.turns[who] += 1
-        own.load[who] += self.loads(chosen)
+        own.load[who] += load
         own.used[who] += 1
         self.refresh(own)
-        return rest
 
     def refresh(self, own: Own) -> None:
         """Compute inverses afresh before rounding errors add up, if it is time to."""
@@ -100,7 +134,7 @@ class Learner:
         own.past = own.past._replace(features=latest)
         own.used[:] = 0
 
-    def train(self, own: Own, who: Ints, begin: Any = None) -> None:
+    def train(self, own: Own, who: Ints, begin: Numbers | None = None) -> None:
         """Train the networks of those clients of `who` that are still to be trained.
 
         A warm start is from `begin`, weights of each client or one row for all, or from the client's own last weights.
@@ -114,9 +148,9 @@ class Learner:
         if not self.warm_start:
             begin = self.rounds.device.put(self.initial)[None]
         begin = thetas if begin is None else begin
-        history = [rows_of(each, who, clients) for each in own.past[:2]]
+        contexts, rewards = (rows_of(each, who, clients) for each in own.past[:2])
         sizes = self.rounds.device.cast([counts, own.load[who]])
-        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, begin, *history, sizes), clients)
+        own.thetas = put_rows(own.thetas, who, self.rounds.train(thetas, begin, contexts, rewards, sizes), clients)
 
     def checked_rounds(self, choices: Ints, own: Own) -> Ints:
         """Return the arms (rounds, clients) of everyone, or say that there are none to choose by."""
@@ -125,7 +159,7 @@ class Learner:
         self.checked(choices[first], own, np.arange(len(own.turns)), first)
         return choices
 
-    def checked(self, choice: Any, own: Own, who: Ints, ahead: int = 0) -> Ints:
+    def checked(self, choice: Numbers | Ints, own: Own, who: Ints, ahead: int = 0) -> Ints:
         """Return the arms of clients, `ahead` rounds after those that they know, or say that there are none."""
         arms = plain(choice).astype(np.int64)
         if (arms < 0).any():

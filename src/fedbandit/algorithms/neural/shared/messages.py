@@ -7,7 +7,7 @@ comes after its round was closed is summed up and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,12 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Download, Layout, Upload, array, header
+
+if TYPE_CHECKING:
+    from fedbandit.algorithms.neural.shared.compact_arrays import CompactArray
+    from fedbandit.kernels.neural import arrays
+
+    Numbers = arrays.Numbers | CompactArray  # as they are, or not yet written out
 
 
 @dataclass(frozen=True)
@@ -39,11 +45,11 @@ class Call(Download, kind="neural.call"):
 class Contribution(Upload, kind="neural.contribution"):
     """What a client sends in a communication round (line 16)."""
 
-    gram: Any = array(Layout.SYMMETRIC, shape=("p", "p"))  # W_new,i
-    moment: Any = array(shape=("p",))  # B_new,i
-    weights: Any = array(shape=("p",))  # theta_t^i
+    gram: Numbers = array(Layout.SYMMETRIC, shape=("p", "p"))  # W_new,i
+    moment: Numbers = array(shape=("p",))  # B_new,i
+    weights: Numbers = array(shape=("p",))  # theta_t^i
     ratio: Floats = array(shape=())  # alpha_t,i
-    inverse: Any = array(Layout.SYMMETRIC, shape=("p", "p"))  # (V_local)^-1
+    inverse: Numbers = array(Layout.SYMMETRIC, shape=("p", "p"))  # (V_local)^-1
     version: Ints = header()  # of the call
     observations: Ints = header()  # that the sums are over
 
@@ -56,9 +62,10 @@ class Contribution(Upload, kind="neural.contribution"):
         if ((self.ratio < 0) | (self.ratio > 1)).any():
             raise ProtocolError(f"the ratio is {self.ratio.tolist()}, not from 0 to 1")
         check_counts(version=self.version, observations=self.observations)
-        for name, matrix in (("gram matrix", self.gram), ("inverse", self.inverse)):
-            self.check_matrix(name, matrix)
-        for gram, moment, observations in zip(self.gram, self.moment, self.observations.tolist(), strict=True):
+        grams, moments = np.asarray(self.gram), np.asarray(self.moment)
+        for name, matrices in (("gram matrix", grams), ("inverse", np.asarray(self.inverse))):
+            self.check_matrix(name, matrices)
+        for gram, moment, observations in zip(grams, moments, self.observations.tolist(), strict=True):
             if not observations and (gram.any() or moment.any()):
                 raise ProtocolError("sums that are not zero, of no observations")
             squares = self.squares(gram).astype(np.float64) / max(1, observations)
@@ -95,8 +102,8 @@ class Contribution(Upload, kind="neural.contribution"):
 class DiagonalContribution(Contribution, kind="neural.diagonal-contribution"):
     """A contribution whose matrices are their diagonals."""
 
-    gram: Any = array(shape=("p",))
-    inverse: Any = array(shape=("p",))
+    gram: Numbers = array(shape=("p",))
+    inverse: Numbers = array(shape=("p",))
 
     def squares(self, matrix: Floats) -> Floats:
         """Return the diagonals, which is all that there is."""
@@ -111,11 +118,11 @@ class DiagonalContribution(Contribution, kind="neural.diagonal-contribution"):
 class Consensus(Download, kind="neural.consensus"):
     """What the server broadcasts (algorithm 2, line 6), with the average of the clients' inverses (section 3.4)."""
 
-    gram: Any = array(Layout.SYMMETRIC, shape=("p", "p"))  # W_sync
-    moment: Any = array(shape=("p",))  # B_sync
-    weights: Any = array(shape=("p",))  # theta_sync,NN
+    gram: Numbers = array(Layout.SYMMETRIC, shape=("p", "p"))  # W_sync
+    moment: Numbers = array(shape=("p",))  # B_sync
+    weights: Numbers = array(shape=("p",))  # theta_sync,NN
     ratio: Floats = array(shape=())  # alpha
-    inverse: Any = array(Layout.SYMMETRIC, shape=("p", "p"))
+    inverse: Numbers = array(Layout.SYMMETRIC, shape=("p", "p"))
     version: int = header()
 
 
@@ -127,22 +134,22 @@ class Inverses(Consensus, kind="neural.inverses"):
     the norms that they give is then the mean over those who answered.
     """
 
-    inverse: Any = array(Layout.SYMMETRIC, shape=("N", "p", "p"))
+    inverse: Numbers = array(Layout.SYMMETRIC, shape=("N", "p", "p"))
 
 
 @dataclass(frozen=True)
 class DiagonalConsensus(Consensus, kind="neural.diagonal-consensus"):
     """A consensus whose matrices are their diagonals."""
 
-    gram: Any = array(shape=("p",))
-    inverse: Any = array(shape=("p",))
+    gram: Numbers = array(shape=("p",))
+    inverse: Numbers = array(shape=("p",))
 
 
 @dataclass(frozen=True)
 class DiagonalInverses(DiagonalConsensus, kind="neural.diagonal-inverses"):
     """A consensus with the inverse of each client, all matrices being their diagonals."""
 
-    inverse: Any = array(shape=("N", "p"))
+    inverse: Numbers = array(shape=("N", "p"))
 
 
 def _slack(matrix: Floats) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,12 +15,13 @@ import numpy as np
 from fedbandit.algorithms.neural.shared.exchange import Exchange, Share
 from fedbandit.algorithms.neural.shared.messages import Call, Contribution, SyncRequest
 from fedbandit.algorithms.neural.shared.plausible import ROUNDING, longest_features, longest_weights
-from fedbandit.core.arrays import Bools, Ints
+from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
+from fedbandit.kernels.neural.arrays import Array, Numbers
 from fedbandit.kernels.neural.cohort import is_everyone
 from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import Gram, Whole
@@ -33,7 +33,7 @@ class NeuralServerState:
     """The sums over all uploads, and what has come in of the communication round that is under way."""
 
     whole: Whole  # W_sync
-    moment: Any  # (1, q) B_sync
+    moment: Numbers  # (1, q) B_sync
     version: int
     called: bool
     answered: Bools  # (clients,) all false while nobody is called
@@ -42,7 +42,7 @@ class NeuralServerState:
     shares: list[tuple[Ints, Share]]  # of those who have answered
 
 
-class TogetherServer(Server):
+class FNUCBServer(Server):
     """Calls all clients when one asks for it; when all have answered, sums, averages and broadcasts."""
 
     def __init__(self, exchange: Exchange) -> None:
@@ -100,13 +100,13 @@ class TogetherServer(Server):
         if isinstance(message, SyncRequest):
             return
         most = 1.0 / self.rounds.plan.ridge
-        largest = float(message.squares(message.inverse).max())
+        largest = float(message.squares(np.asarray(message.inverse)).max())
         if largest > most * (1.0 + ROUNDING):
             raise ProtocolError(f"the inverse has {largest:g} on its diagonal, more than 1 / ridge = {most:g}")
         weights = np.asarray(message.weights[0], dtype=np.float64)
         check_length("weights", weights, longest_weights(self.rounds.network, bounds.reward))
 
-    def sums(self, state: NeuralServerState) -> Sequence[Any]:
+    def sums(self, state: NeuralServerState) -> Sequence[Floats]:
         """Return B_sync and W_sync."""
         return [each for each in (state.moment, *state.whole.gram) if each is not None]
 
@@ -150,7 +150,7 @@ class TogetherServer(Server):
         return (Outgoing(np.arange(state.answered.size), message),)
 
 
-def _in_order(shares: list[tuple[Ints, Share]]) -> tuple[list[Gram], Any, Any, Any, Any]:
+def _in_order(shares: list[tuple[Ints, Share]]) -> tuple[list[Gram], Array, Array, Array, Array]:
     """Return what clients sent, in their order, so that no sum depends on who answered first."""
     senders = np.concatenate([who for who, _ in shares])
     if len(shares) == 1 and is_everyone(senders, len(senders)):
@@ -162,7 +162,7 @@ def _in_order(shares: list[tuple[Ints, Share]]) -> tuple[list[Gram], Any, Any, A
     return [each.gram for each in ordered], *stacked
 
 
-def _of_some(sent: Any, answered: Bools) -> Any:
+def _of_some(sent: Array, answered: Bools) -> Array:
     """Return inverses (1, k, ...) as (1, N, ...), of which the mean of norms is that over the k who answered."""
     share = float(len(answered) / answered.sum())
     everyone = jnp.zeros((1, len(answered), *sent.shape[2:]), sent.dtype)

@@ -1,35 +1,44 @@
-"""Both sides of the neural algorithms where they share a process: many rounds in one compiled loop.
+"""The simulation's shortcut (`core.interfaces.SimulationShortcut`) for the neural family: many rounds in one loop.
 
-What clients and server know afterwards is what `choose`, `learn` and `receive` would have made of it, message by
-message; no message is made, since every round exchanges the same kinds and sizes.
+A GPU takes longer to be told of a round's small steps, one after the other, than to compute them: message by message
+the runs of `python -m benchmarks.neural_gpu` miss their limits, in one compiled loop they keep them. Every round
+exchanges the same kinds and sizes, so one round of messages, made of what is known in the end, says what each counts.
+
+Choices, ledger, and what both sides know afterwards are those of the message path. A test compares them for every
+parameter that the algorithms declare: `tests/algorithms/neural/test_shortcut.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 
 from fedbandit.algorithms.neural.shared.exchange import Exchange
+from fedbandit.algorithms.neural.shared.fn_ucb_clients import NeuralCohortState
 from fedbandit.algorithms.neural.shared.learner import Learner, Own
 from fedbandit.algorithms.neural.shared.messages import Call, SyncRequest
 from fedbandit.algorithms.neural.shared.server import NeuralServerState
-from fedbandit.algorithms.neural.shared.together import NeuralCohortState
 from fedbandit.algorithms.neural.shared.weights import Weight
+from fedbandit.algorithms.random_choice import NoState
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Outgoing, PlayedRounds
+from fedbandit.core.interfaces import Outgoing, SimulatedRounds
 from fedbandit.core.messages import Message
 from fedbandit.core.turns import Turns
+from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.cohort import one_each
 from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import SPAN, Gram, Synced
 from fedbandit.kernels.neural.steps import Learnt
 from fedbandit.kernels.neural.whole_rounds import Alone, Habits, Matrices, Offers, Shared, whole_rounds_of
 
+Int32s: TypeAlias = npt.NDArray[np.int32]
 
-class Playing:
+
+class RoundsInSpans:
     """What lone clients and communicating ones have in common: a block of rounds, cut into spans."""
 
     def __init__(self, learner: Learner, habits: Habits) -> None:
@@ -64,14 +73,14 @@ class Playing:
         whole[: len(values) // clients] = values.reshape(-1, clients, *values.shape[1:])
         return whole
 
-    def begin(self, own: Own, rounds: slice) -> tuple[Alone, Any]:
+    def begin(self, own: Own, rounds: slice) -> tuple[Alone, Int32s]:
         """Return what the device needs of the clients, and the numbers of the span."""
         length = rounds.stop - rounds.start
         own.past = self.learner.room_for(own, int(own.turns[0]) + length - 1)
         span = np.array([own.turns[0], own.used[0], length], dtype=np.int32)
         return Alone(own.past, own.matrix, own.thetas, self.rounds.device.cast(own.load)), span
 
-    def end(self, own: Own, after: Alone, arms: Any, turns: Turns, rounds: slice) -> Ints:
+    def end(self, own: Own, after: Alone, arms: Array, turns: Turns, rounds: slice) -> Ints:
         """Take back what the device made of the clients; return the arms of all turns of the span."""
         clients, length = len(own.turns), rounds.stop - rounds.start
         choices = self.learner.checked_rounds(plain(arms)[:length].astype(np.int64), own)
@@ -84,10 +93,10 @@ class Playing:
         return choices.ravel()
 
 
-class AloneRounds(Playing):
+class LoneShortcut(RoundsInSpans):
     """Lone clients."""
 
-    def play(self, clients: Own, server: Any, turns: Turns, draws: Floats) -> PlayedRounds:  # noqa: ARG002
+    def simulate_rounds(self, clients: Own, server: NoState, turns: Turns, draws: Floats) -> SimulatedRounds:  # noqa: ARG002
         """Play a block of rounds; `draws` are the directions of samples, if there are any."""
         count = len(clients.turns)
         looks = draws if draws.shape[1] else np.ones(turns.features.shape[:2])
@@ -100,10 +109,10 @@ class AloneRounds(Playing):
                 after, arms = self.loops.play_alone(alone, offers, span, trains=trains)
                 choices.append(self.end(clients, after, arms, turns, rounds))
                 self.learner.refresh(clients)
-        return PlayedRounds(np.concatenate(choices), ())
+        return SimulatedRounds(np.concatenate(choices), ())
 
 
-class TogetherRounds(Playing):
+class FNUCBShortcut(RoundsInSpans):
     """Clients that communicate after every round (D = 0)."""
 
     def __init__(self, learner: Learner, habits: Habits, exchange: Exchange, weight: Weight) -> None:
@@ -112,14 +121,20 @@ class TogetherRounds(Playing):
         self.exchange = exchange
         self.weight = weight
 
-    def play(self, clients: NeuralCohortState, server: NeuralServerState, turns: Turns, draws: Floats) -> PlayedRounds:  # noqa: ARG002
+    def simulate_rounds(
+        self,
+        clients: NeuralCohortState,
+        server: NeuralServerState,
+        turns: Turns,
+        draws: Floats,  # noqa: ARG002
+    ) -> SimulatedRounds:
         """Play a block of rounds; nothing is under way before or after it."""
         choices = []
         with self.rounds.active():
             for rounds, trains in self.spans(clients.own, turns, lambda: self._until_afresh(clients, server)):
                 choices.append(self._play(clients, server, turns, rounds, trains))
             exchange = tuple(self._exchange(clients, server))
-        return PlayedRounds(np.concatenate(choices), exchange)
+        return SimulatedRounds(np.concatenate(choices), exchange)
 
     def _until_afresh(self, state: NeuralCohortState, server: NeuralServerState) -> int:
         """Return for how many rounds the pooled inverse can be updated; computed afresh if for none."""
@@ -141,7 +156,7 @@ class TogetherRounds(Playing):
         sent = state.sent if state.sent.shape[1] == number else jnp.repeat(state.sent, number, axis=1)
         alpha = self.rounds.device.cast(state.alpha.min())
         before = Shared(state.learnt.pooled_moment, state.synced_diagonal, state.thetas, alpha)
-        alone, shared, matrices, arms = self.loops.play_together(
+        alone, shared, matrices, arms = self.loops.play_communicating(
             alone, before, Matrices(state.pooled, sent), offers, span, trains=trains
         )
         choices = self.end(own, alone, arms, turns, rounds)

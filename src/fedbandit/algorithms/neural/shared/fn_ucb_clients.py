@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,6 +17,7 @@ from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
+from fedbandit.kernels.neural.arrays import Numbers
 from fedbandit.kernels.neural.cohort import is_everyone, one_each, rows_of, share_row
 from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import REFRESH, Synced
@@ -31,15 +31,15 @@ class NeuralCohortState:
     """What the clients know. Arrays that all clients share have one row."""
 
     own: Own
-    pooled: Any  # V-bar_i without what is pending
-    pending: Any  # (clients, q) features that V-bar_i lacks, or None: a download may make them needless
+    pooled: Numbers  # V-bar_i without what is pending
+    pending: Numbers | None  # (clients, q) features that V-bar_i lacks: a download may make them needless
     learnt: Learnt  # since the last upload; each (clients, q), or one row that all share
     new: Sums  # W_new,i
     synced: Synced  # the pooled matrix of the latest version
-    synced_diagonal: Any  # (clients or 1, q) the diagonal of W_sync
-    thetas: Any  # (clients or 1, p_0) theta_sync,NN
-    sent: Any  # (clients or 1, number, ...) the inverses that were broadcast
-    offers: Any  # (clients, K, d) the latest arms, or None where no weight needs them
+    synced_diagonal: Numbers  # (clients or 1, q) the diagonal of W_sync
+    thetas: Numbers  # (clients or 1, p_0) theta_sync,NN
+    sent: Numbers  # (clients or 1, number, ...) the inverses that were broadcast
+    offers: Numbers | None  # (clients, K, d) the latest arms, where a weight needs them
     alpha: Floats  # (clients,) as received
     heard: Bools  # (clients,) whether a download has come
     since: Ints  # (clients,) turns since the last one
@@ -47,7 +47,7 @@ class NeuralCohortState:
     unsent: Ints  # (clients,) turns since the last upload
 
 
-class TogetherClients(TurnByTurn):
+class FNUCBClients(TurnByTurn):
     """Clients that combine what all have seen with a network that all have trained."""
 
     cadence = Cadence.ROUND
@@ -98,7 +98,7 @@ class TogetherClients(TurnByTurn):
             self._absorb(state)
             cast, clients = self.rounds.device.cast, len(state.alpha)
             alpha = self.weight.at(state.own.turns[who] + 1, state.alpha[who])
-            choice = self.rounds.choose_together(
+            choice = self.rounds.choose_by_both_bounds(
                 cast(features),
                 rows_of(state.pooled, who, clients),
                 rows_of(state.learnt.pooled_moment, who, clients),
@@ -113,11 +113,10 @@ class TogetherClients(TurnByTurn):
         with self.rounds.active():
             self._absorb(state)
             clients = len(state.alpha)
-            learnt, grown, features, rows = self.learner.observe(
+            learnt, grown, features, rows = self.learner.observe_for_upload(
                 state.own,
                 who,
                 seen,
-                self.rounds.observe_together,
                 Learnt(*(rows_of(each, who, clients) for each in state.learnt)),
                 rows_of(state.synced_diagonal, who, clients),
             )
@@ -213,7 +212,7 @@ class TogetherClients(TurnByTurn):
         state.version[to] = news.version
 
 
-WEIGHTS: dict[str, Callable[[NeuralCohortState], Any]] = {
+WEIGHTS: dict[str, Callable[[NeuralCohortState], Numbers]] = {
     "average": lambda state: state.thetas,
     "own": lambda state: state.own.thetas,
 }
