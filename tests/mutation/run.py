@@ -107,7 +107,7 @@ class Copy:
             time.sleep(0.05)
         code = os.waitstatus_to_exitcode(status)
         lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
-        failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+        failed = [line for line in lines if line.startswith(("FAILED tests", "FAILED src", "ERROR tests", "ERROR src"))]
         if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return ""
         return failed[0][:200] if failed else f"exit code {code}"
