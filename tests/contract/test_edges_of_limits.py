@@ -53,12 +53,12 @@ def corner(size, like):
 
 
 def gradient_of_glm(run, factor):
-    told = int(run.server.node.state.answers.observations[run.frame.client])
+    told = int(run.server.node.state.questions.rows.observations[run.frame.client])
     return {"gradient": along(factor * told * LENGTH * (1 + REWARD), run.message.gradient)}  # n L (1 + R), logistic
 
 
 def curvature_of_glm(run, factor):
-    told = int(run.server.node.state.answers.observations[run.frame.client])
+    told = int(run.server.node.state.questions.rows.observations[run.frame.client])
     return {"curvature": corner(factor * told * LENGTH**2 / 4, run.message.curvature)}  # n L^2 / 4, logistic
 
 

@@ -51,7 +51,7 @@ TARGETS = (
         (
             "algorithms/attendance.py", "algorithms/linear/async_linucb.py", "algorithms/linear/sync_linucb.py",
             "algorithms/glm/shared/server.py", "algorithms/glm/shared/updates.py", "algorithms/glm/shared/solvers.py",
-            "algorithms/dueling/fldb_*.py", "algorithms/dueling/shared/federated_minimum.py",
+            "algorithms/federated_minimum.py", "algorithms/dueling/fldb_*.py", "algorithms/dueling/shared/search.py",
             "algorithms/lasso/fedego_lasso.py", "algorithms/neural/shared/server.py",
         ),
         24,

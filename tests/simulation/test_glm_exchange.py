@@ -125,8 +125,8 @@ def test_a_deadline_finishes_an_update_without_a_silent_client_and_says_who_it_w
             break
     state = network.server.state
     assert state.version >= 1
-    assert state.missed[:2].tolist() == [0, 0]
-    assert state.missed[2] >= 1
+    assert state.questions.missed[:2].tolist() == [0, 0]
+    assert state.questions.missed[2] >= 1
     assert state.taken[2] == 0
     network.drain()
     assert (state.gram + network.not_taken() == network.gram).all()
@@ -148,5 +148,5 @@ def test_the_check_can_fail():
     for client in range(CLIENTS):
         network.turn(client)
     network.drain()
-    network.server.state.gram = network.server.state.gram + network.server.state.answers.gram.sum(axis=0)
+    network.server.state.gram = network.server.state.gram + network.server.state.questions.rows.gram.sum(axis=0)
     assert not (network.server.state.gram + network.uncounted()[0] == network.gram).all()

@@ -89,7 +89,7 @@ def test_sites_and_coordinators_that_fail_lose_no_reward_and_come_to_rest(seed):
     run = FaultyRun(charter, small_turns(name, 12, seed), seed, faults=faults).run()
     server = run.coordinator.node.node.state
     sites = [site.node.life for site in run.sites]
-    assert not server.called
+    assert not server.attendance.is_open
     assert not any(site.in_exchange or site.waiting for site in sites)
     network = charter.build().clients.rounds.network
     literal = reference.Symmetric(network.inputs, WIDTH, 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.former_names import formerly
+from fedbandit.core.former_names import formerly, regrouped
 from fedbandit.wire.state import decode_state, encode_state, field_of, writer_of
 
 
@@ -176,6 +176,34 @@ def written_by(version, value):
 def test_a_record_is_read_after_its_name_and_fields_have_changed():
     assert decode_state(encode_state(Before([Stranger(1)], 2, 0.5)), After) == After(0.5, 2, [])
     assert decode_state(encode_state(Pair(np.zeros(1), 7)), Couple)[1:] == (7, "none")
+
+
+@regrouped(lambda stored: {"whole": Pair(stored["kept"], stored["count"] + len(stored["gone"]))})
+@formerly("Before")
+@dataclass
+class Together:
+    whole: Pair
+    strangers: list[Stranger] = field(default_factory=list)  # what the fields of before are made of can be read
+
+
+def test_fields_are_made_of_those_that_a_record_had_before():
+    assert decode_state(encode_state(Before([Stranger(1)], 2, 0.5)), Together) == Together(Pair(0.5, 3))
+    assert decode_state(encode_state(Together(Pair(0.5, 3))), Together) == Together(Pair(0.5, 3))
+
+
+def test_a_record_that_has_neither_its_fields_nor_those_of_before_is_refused():
+    for strange in (Before(7, 2, 0.5), Before([], None, 0.5)):
+        with pytest.raises(ProtocolError, match="the record 'Together' lacks the fields whole"):
+            decode_state(encode_state(strange), Together)
+    data = encode_state(Before([], 2, 0.5)).replace(b"count", b"comte")
+    with pytest.raises(ProtocolError, match="the record 'Together' lacks the fields whole"):
+        decode_state(sealed(data[:-4]), Together)
+
+
+def test_a_field_of_before_that_stands_there_twice_is_refused():
+    data = encode_state(Before([], 2, 0.5)).replace(b"\x05\x00\x00\x00count", b"\x04\x00\x00\x00gone")
+    with pytest.raises(ProtocolError, match="has the field 'gone' twice"):
+        decode_state(sealed(data[:-4]), Together)
 
 
 def test_version_1_is_read_for_ever():

@@ -5,15 +5,21 @@
     class Accounts:
         observations: int
 
-reads a record `Visits` with the field `rewards` as well. A declaration is never taken away: files last.
+reads a record `Visits` with the field `rewards` as well. Where one field was several, or several were one, a function
+makes those of today of what is stored:
+
+    @regrouped(lambda stored: {"span": Span(stored["first"], stored["last"])})
+
+A declaration is never taken away: files last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Kind = TypeVar("Kind", bound=type)
+Regrouping = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class _Former(NamedTuple):
@@ -39,6 +45,28 @@ def formerly(*names: str, **fields: str | tuple[str, ...]) -> Callable[[Kind], K
         return kind
 
     return declare
+
+
+def regrouped(fields: Regrouping) -> Callable[[Kind], Kind]:
+    """Say how fields that a stored record lacks are made of those that it has, by the names under which it has them.
+
+    >>> @regrouped(lambda stored: {"length": stored["last"] - stored["first"]})
+    ... class Span: ...
+    >>> regrouping(Span)({"first": 2, "last": 5})
+    {'length': 3}
+    """
+
+    def declare(kind: Kind) -> Kind:
+        kind.__regrouped__ = fields  # type: ignore[attr-defined]
+        return kind
+
+    return declare
+
+
+def regrouping(kind: type) -> Regrouping | None:
+    """Return how a class makes its fields of those of before, if it has said so."""
+    found: Regrouping | None = vars(kind).get("__regrouped__")
+    return found
 
 
 def former_names(kind: type) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Records: the dataclasses and named tuples that a state consists of, and how those of another version are read.
 
 A field that the bytes lack takes its default. A field that is there no more is read and forgotten, unless a newer
-version wrote it, which would lose what it means. What was renamed is declared with `core.former_names.formerly`.
+version wrote it, which would lose what it means. What was renamed or put together in another way is declared with
+`formerly` and `regrouped` of `core.former_names`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.former_names import former_fields, former_names
+from fedbandit.core.former_names import Regrouping, former_fields, former_names, regrouping
 from fedbandit.core.version import VERSION
 
 
@@ -22,6 +23,7 @@ class Layout(NamedTuple):
     names: tuple[str, ...]
     needed: frozenset[str]  # the fields without a default
     former: dict[str, str]  # names of today, by the former ones
+    regrouping: Regrouping | None  # makes fields of today of former ones
 
 
 def is_record(kind: type) -> bool:
@@ -42,7 +44,7 @@ def layout(kind: Any) -> Layout:
     else:
         known = {name: name not in kind._field_defaults for name in kind._fields}
     needed = frozenset(name for name, is_needed in known.items() if is_needed)
-    return Layout(tuple(known), needed, former_fields(kind))
+    return Layout(tuple(known), needed, former_fields(kind), regrouping(kind))
 
 
 @cache
@@ -69,11 +71,11 @@ def _within(hint: Any) -> Iterator[Any]:
         if isinstance(hint, type) and is_record(hint):
             yield hint
         return
-    for each in inner:
+    for each in (get_origin(hint), *inner):
         yield from _within(each)
 
 
-def make_record(kind: Any, values: dict[str, Any], strange: list[str], writer: str) -> Any:
+def make_record(kind: Any, values: dict[str, Any], strange: dict[str, Any], writer: str) -> Any:
     """Return the record of some values, which a version of fedbandit wrote with some fields that are unknown here."""
     known = layout(kind)
     if strange and is_newer(writer):
@@ -81,6 +83,8 @@ def make_record(kind: Any, values: dict[str, Any], strange: list[str], writer: s
             f"the record {kind.__qualname__!r} has fields {', '.join(strange)} that this fedbandit {VERSION} does not "
             f"know: it was written by fedbandit {writer}: upgrade to that"
         )
+    if known.regrouping is not None and known.needed - values.keys():
+        values = {**values, **_regrouped(known.regrouping, {**strange, **values})}
     missing = known.needed - values.keys()
     if missing:
         raise ProtocolError(
@@ -88,6 +92,14 @@ def make_record(kind: Any, values: dict[str, Any], strange: list[str], writer: s
             f"fedbandit {writer}, and this is {VERSION}: open it with the version that wrote it"
         )
     return kind(**values)
+
+
+def _regrouped(regroup: Regrouping, stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that are made of what is stored; none where that is not what any version wrote."""
+    try:
+        return regroup(stored)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return {}
 
 
 def is_newer(version: str) -> bool:

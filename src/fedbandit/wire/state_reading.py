@@ -100,18 +100,16 @@ def _read_record(reader: Reader, expected: Expected | None, depth: int) -> Any:
     kind = None if expected is None else _expected_kind(name, expected)
     known = None if kind is None else layout(kind)
     values: dict[str, Any] = {}
-    strange: list[str] = []
+    strange: dict[str, Any] = {}
+    keeps_strange = known is not None and known.regrouping is not None
     for _ in range(count):
         written = read_text(reader)
         field = written if known is None else known.former.get(written, written)
         is_known = known is not None and field in known.names
-        value = read_value(reader, expected if is_known else None, depth + 1)
-        if field in values:
+        value = read_value(reader, expected if is_known or keeps_strange else None, depth + 1)
+        if field in values or field in strange:
             raise ProtocolError(f"the record {name!r} has the field {field!r} twice")
-        if is_known:
-            values[field] = value
-        else:
-            strange.append(written)
+        (values if is_known else strange)[field] = value
     return None if expected is None else make_record(kind, values, strange, expected.writer)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.algorithms.dueling.fldb_gd import Information, SharedInformation
-from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Probe
 from fedbandit.algorithms.dueling.shared.online_duels import Progress, Synchronised
+from fedbandit.algorithms.dueling.shared.search import Gradient, Probe
 from fedbandit.core.messages import Message, Upload
 from fedbandit.environments.recorded import Recorded
 from fedbandit.protocol.envelope import HEADER_BYTES

@@ -74,7 +74,7 @@ def test_an_update_is_call_probes_and_a_model_for_all():
     assert [each.message.step for each in sent[1:-1]] == list(range(1, len(kinds) - 1))
     assert exchange.state.version == 1
     assert exchange.state.observations == 5 * CLIENTS
-    assert exchange.state.step == IDLE
+    assert exchange.state.questions.number == IDLE
     assert (exchange.cohort.rows.model == exchange.state.model).all()
     assert exchange.cohort.rows.last.tolist() == [5] * CLIENTS
 
@@ -92,9 +92,9 @@ def test_while_one_client_is_silent_nothing_is_sent_and_nothing_committed_change
     heard = np.delete(EVERYONE, silent)
     assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []
     assert same(exchange.committed(), before)
-    iterate = exchange.state.iterate.copy()
+    iterate = exchange.state.search.iterate.copy()
     assert exchange.up(Outgoing(heard, answer.message.rows(heard))) == []  # again: no second answer counts
-    assert (exchange.state.iterate == iterate).all()
+    assert (exchange.state.search.iterate == iterate).all()
     assert same(exchange.committed(), before)
 
 

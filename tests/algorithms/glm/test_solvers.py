@@ -106,7 +106,7 @@ def test_newton_reaches_far_minima_with_the_step_damped(tmp_path_factory, scale,
 
 
 def test_a_regression_that_does_not_converge_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr("fedbandit.algorithms.glm.shared.updates.MOST_STEPS", 50)
+    monkeypatch.setattr("fedbandit.algorithms.glm.shared.solvers.MOST_STEPS", 50)
     world = glm_rounds(seed=3, rounds=10, clients=4, arms=3, dimension=3)
     world["arms"] = world["arms"] * 20.0  # far beyond arm_bound = 1
     np.savez(tmp_path / "turns.npz", **world)

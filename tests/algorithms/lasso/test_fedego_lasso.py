@@ -236,7 +236,7 @@ def test_a_deadline_sends_the_average_of_those_who_answered():
     assert server.awaited(state).tolist() == [1]
     (sent,) = server.deadline(state)
     assert (sent.message.estimates == 1.5).all()
-    assert state.missed.tolist() == [0, 1, 0]
+    assert state.attendance.missed.tolist() == [0, 1, 0]
 
 
 def test_an_answer_after_the_deadline_is_kept_for_the_next_average():

@@ -107,7 +107,7 @@ def test_a_round_goes_on_without_a_silent_site_whose_observations_count_when_the
     room.deadline()
     assert room.awaited() == []
     room.calm_down(2)
-    assert room.state.missed.tolist() == [0, 0, 1]
+    assert room.state.attendance.missed.tolist() == [0, 0, 1]
     assert [bool(site.heard[0]) for site in room.sites] == [True, True, False]
     room.calm_down()
     assert room.awaited() == [], "a late answer opens no round"
@@ -116,7 +116,7 @@ def test_a_round_goes_on_without_a_silent_site_whose_observations_count_when_the
     for site in range(SITES):
         room.turn(site)
     room.calm_down()
-    assert room.state.missed.tolist() == [0, 0, 1]
+    assert room.state.attendance.missed.tolist() == [0, 0, 1]
     room.assert_the_server_has_it_all()
     for site in room.sites[1:]:
         np.testing.assert_array_equal(site.pooled, room.sites[0].pooled)

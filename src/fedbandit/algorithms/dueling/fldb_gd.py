@@ -37,15 +37,8 @@ from fedbandit.algorithms.dueling.shared.family import (
     empty_inbox,
     put,
 )
-from fedbandit.algorithms.dueling.shared.federated_minimum import (
-    Gradient,
-    GradientSteps,
-    Lbfgs,
-    Probe,
-    Questions,
-    Solver,
-    no_questions,
-)
+from fedbandit.algorithms.dueling.shared.search import Gradient, GradientSteps, Lbfgs, Probe, check_gradient, take_in
+from fedbandit.algorithms.federated_minimum import Gradients, Questions, Solver, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
@@ -128,7 +121,7 @@ class GradientServerState:
     information: Floats  # W_sync
     duels: int  # that it is the sum of
     search: Search
-    questions: Questions  # of the search
+    questions: Questions[Gradients]  # of the search
     new_information: Inbox
     attendance: Attendance  # who has sent information since the last search began
 
@@ -136,7 +129,7 @@ class GradientServerState:
 class GradientServer(DuelingServer):
     """Adds up information and gradients, and moves theta."""
 
-    def __init__(self, rule: ArmRule, solver: Solver) -> None:
+    def __init__(self, rule: ArmRule, solver: Solver[Search, Gradients]) -> None:
         """Take the arm rule, and the way in which theta moves."""
         super().__init__(rule)
         self.solver = solver
@@ -148,7 +141,7 @@ class GradientServer(DuelingServer):
             information=self.rule.prior * np.eye(size),
             duels=0,
             search=new_search(size),
-            questions=no_questions(clients, size),
+            questions=no_questions(clients, Gradients(np.zeros((clients, size)))),
             new_information=empty_inbox(clients, size, size),
             attendance=nobody_yet(clients),
         )
@@ -161,7 +154,7 @@ class GradientServer(DuelingServer):
             put(state.new_information, senders, message.information)
             state.attendance.answer(senders)
             return self._begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
-        return self._advance(state) if state.questions.take_in(senders, message) else ()
+        return self._advance(state) if take_in(state.questions, senders, message) else ()
 
     def check(
         self, state: GradientServerState, sender: int, message: Information | Gradient,  # noqa: ARG002
@@ -169,7 +162,7 @@ class GradientServer(DuelingServer):
     ) -> None:  # fmt: skip
         """Refuse a gradient that is too long for the duels that the sender has told of, or information too large."""
         if isinstance(message, Gradient):
-            state.questions.check(message, observations, bounds)
+            check_gradient(state.questions, message, observations, bounds)
         else:
             self.check_information(state.information, state.new_information, message.information[0])
 
@@ -179,17 +172,15 @@ class GradientServer(DuelingServer):
 
     def awaited(self, state: GradientServerState) -> Ints:
         """Return whose gradient, or whose information, is still to come."""
-        questions = state.questions
-        return np.flatnonzero(questions.silent()) if questions.is_open else state.attendance.awaited()
+        return state.questions.awaited() if state.questions.is_open else state.attendance.awaited()
 
     def deadline(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Go on with those who have answered; their duels stay with the others."""
         if not state.questions.is_open:
             return self._begin(state) if state.attendance.is_open else ()
-        silent = state.questions.silent()
-        if silent.all():
+        if not state.questions.answered.any():
             return ()
-        state.attendance.missed += silent
+        state.questions.forget_silent()
         return self._advance(state)
 
     def _begin(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
@@ -200,14 +191,18 @@ class GradientServer(DuelingServer):
         gram = state.information - self.rule.prior * np.eye(self.rule.dimension)
         self.solver.begin(state.search, gram, state.duels)
         shared = SharedInformation(state.information.copy(), state.questions.ask())
-        return (state.questions.to_all(shared),)
+        return (Outgoing(state.attendance.everyone, shared),)
 
     def _advance(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Move theta; where it has arrived, begin anew if all have had another duel meanwhile."""
         questions = state.questions
-        is_answer = self.solver.advance(state.search, emptied(questions.answers))
-        probe = questions.to_all(Probe(state.search.trial.copy(), int(is_answer), questions.ask()))
-        questions.is_open = not is_answer
+        is_answer = self.solver.advance(state.search, questions.rows)
+        if is_answer:
+            questions.close()
+            questions.number += 1  # the answer has one too, though nobody says anything to it
+        else:
+            questions.ask()
+        probe = Outgoing(state.attendance.everyone, Probe(state.search.trial.copy(), int(is_answer), questions.number))
         return (probe, *(self._begin(state) if is_answer and state.attendance.is_complete else ()))
 
 
@@ -233,7 +228,7 @@ class FLDBGD(
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
         rule = self.rule(setting, sharing=setting.clients)
-        solvers: dict[str, Solver] = {
+        solvers: dict[str, Solver[Search, Gradients]] = {
             "lbfgs": Lbfgs(rule.ridge),
             "gradient": GradientSteps(rule.ridge, self.inner_steps, self.step),
         }

@@ -38,8 +38,9 @@ from fedbandit.algorithms.dueling.shared.family import (
     empty_inbox,
     put,
 )
-from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Lbfgs, Probe, Questions, no_questions
 from fedbandit.algorithms.dueling.shared.online_duels import OnlineClients, Progress, Synchronised
+from fedbandit.algorithms.dueling.shared.search import Gradient, Lbfgs, Probe, check_gradient, take_in
+from fedbandit.algorithms.federated_minimum import Gradients, Questions, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
@@ -73,7 +74,7 @@ class OnlineServerState:
     rounds: int  # rounds that the last communication ended
     latest: int  # and that any client has told of
     search: Search  # of the minimum after round 1
-    questions: Questions  # of the search
+    questions: Questions[Gradients]  # of the search
     gradients: Inbox
     new_information: Inbox
     attendance: Attendance  # who has sent them since the last communication
@@ -101,7 +102,7 @@ class OnlineServer(DuelingServer):
             rounds=0,
             latest=0,
             search=new_search(size),
-            questions=no_questions(clients, size),
+            questions=no_questions(clients, Gradients(np.zeros((clients, size)))),
             gradients=empty_inbox(clients, size),
             new_information=empty_inbox(clients, size, size),
             attendance=nobody_yet(clients),
@@ -117,16 +118,14 @@ class OnlineServer(DuelingServer):
             state.latest = max(state.latest, int(message.rounds.max()))
             state.attendance.answer(senders)
             return self._communicate(state) if state.attendance.is_complete and not state.questions.is_open else ()
-        if state.questions.take_in(senders, message):
-            return self._go_on(state, emptied(state.questions.answers))
-        return ()
+        return self._go_on(state, state.questions.rows) if take_in(state.questions, senders, message) else ()
 
     def check(
         self, state: OnlineServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums over more duels than a period has, a round in which nothing is sent, or a too long gradient."""
         if isinstance(message, Gradient):
-            state.questions.check(message, 1, bounds)  # of the first duel alone
+            check_gradient(state.questions, message, 1, bounds)  # of the first duel alone
             return
         rounds = int(message.rounds[0])
         if rounds > 1 and rounds % self.period:
@@ -140,18 +139,16 @@ class OnlineServer(DuelingServer):
 
     def awaited(self, state: OnlineServerState) -> Ints:
         """Return whose part is still to come."""
-        questions = state.questions
-        return np.flatnonzero(questions.silent()) if questions.is_open else state.attendance.awaited()
+        return state.questions.awaited() if state.questions.is_open else state.attendance.awaited()
 
     def deadline(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
         """Go on with those who have answered; what the others have counts when it comes."""
         if not state.questions.is_open:
             return self._communicate(state) if state.attendance.is_open else ()
-        silent = state.questions.silent()
-        if silent.all():
+        if not state.questions.answered.any():
             return ()
-        state.attendance.missed += silent
-        return self._go_on(state, emptied(state.questions.answers))
+        state.questions.forget_silent()
+        return self._go_on(state, state.questions.rows)
 
     def _communicate(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
         """Take a step by what has come, or begin the search by it."""
@@ -162,19 +159,20 @@ class OnlineServer(DuelingServer):
         state.information += information
         if not state.anchors:
             self.solver.begin(state.search, information, duels)
-            return self._go_on(state, gradient)
+            return self._go_on(state, Gradients(gradient[np.newaxis]))
         self._descend(state, gradient, window)
-        return (state.questions.to_all(self._share(state)),)
+        return (Outgoing(state.attendance.everyone, self._share(state)),)
 
-    def _go_on(self, state: OnlineServerState, gradient: Floats) -> Sequence[Outgoing[Download]]:
+    def _go_on(self, state: OnlineServerState, answers: Gradients) -> Sequence[Outgoing[Download]]:
         """Take one step of the search; share where it ends, and go on if all have sent more meanwhile."""
         questions = state.questions
-        if not self.solver.advance(state.search, gradient):
+        if not self.solver.advance(state.search, answers):
             probe = Probe(state.search.trial.copy(), is_answer=0, number=questions.ask())
-            return (questions.to_all(probe),)
-        questions.is_open = False
+            return (Outgoing(state.attendance.everyone, probe),)
+        if questions.is_open:
+            questions.close()
         state.anchor[:] = state.search.trial
-        shared = questions.to_all(self._share(state))
+        shared = Outgoing(state.attendance.everyone, self._share(state))
         return (shared, *(self._communicate(state) if state.attendance.is_complete else ()))
 
     def _descend(self, state: OnlineServerState, gradient: Floats, window: int) -> None:

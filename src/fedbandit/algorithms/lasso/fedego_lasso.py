@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.lasso.shared.family import (
     PAPER,
     Estimation,
@@ -32,7 +34,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import MOST, Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.former_names import formerly
+from fedbandit.core.former_names import formerly, regrouped
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.turns import Observations
@@ -100,6 +102,13 @@ class Federated(Alone):
         return (Outgoing(who, TeamworkEstimates(estimates, stage)),)
 
 
+def _once_without_attendance(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record of 0.1, which said by stages alone who had answered."""
+    answered = np.asarray(stored["stage"] > stored["sent"])
+    return {"attendance": Attendance(answered, np.zeros_like(answered), stored["missed"], bool(answered.any()))}
+
+
+@regrouped(_once_without_attendance)
 @formerly("ServerState")
 @dataclass
 class AveragingServerState:
@@ -108,7 +117,7 @@ class AveragingServerState:
     estimates: Floats  # (clients, K, d)
     stage: Ints  # (clients,) the stage that they are from, or -1
     sent: int  # the stage of the last broadcast, or -1
-    missed: Ints  # (clients,) broadcasts without them
+    attendance: Attendance  # who has finished a stage since then
 
 
 class AveragingServer(Server):
@@ -122,7 +131,7 @@ class AveragingServer(Server):
     def start(self, clients: int) -> AveragingServerState:
         """Return a server that has received nothing."""
         nothing = np.full(clients, -1, dtype=np.int64)
-        return AveragingServerState(np.zeros((clients, *self.shape)), nothing, -1, np.zeros(clients, dtype=np.int64))
+        return AveragingServerState(np.zeros((clients, *self.shape)), nothing, -1, nobody_yet(clients))
 
     def receive(
         self, state: AveragingServerState, senders: Ints, message: TeamworkEstimates
@@ -131,8 +140,8 @@ class AveragingServer(Server):
         new = message.stage > state.stage[senders]
         state.estimates[senders[new]] = message.estimates[new]
         state.stage[senders[new]] = message.stage[new]
-        finished = int(state.stage.min())
-        return self._broadcast(state, state.estimates, finished) if finished > state.sent else ()
+        self._note_answers(state)
+        return self._broadcast(state, int(state.stage.min())) if state.attendance.is_complete else ()
 
     def check(
         self, state: AveragingServerState, sender: int, message: TeamworkEstimates, bounds: Bounds, observations: int  # noqa: ARG002
@@ -151,22 +160,26 @@ class AveragingServer(Server):
             )
 
     def awaited(self, state: AveragingServerState) -> Ints:
-        """Return who has yet to finish the stage that somebody has finished since the last broadcast."""
-        latest = int(state.stage.max())
-        return np.flatnonzero(state.stage < latest if latest > state.sent else np.zeros(len(state.stage), bool))
+        """Return who has not finished a stage since the last broadcast, where somebody has."""
+        return state.attendance.awaited()
 
     def deadline(self, state: AveragingServerState) -> Sequence[Outgoing[Download]]:
         """Broadcast the average of those who have finished a stage since the last broadcast."""
-        answered = state.stage > state.sent
-        if not answered.any():
-            return ()
-        state.missed += ~answered
-        return self._broadcast(state, state.estimates[answered], int(state.stage.max()))
+        return self._broadcast(state, int(state.stage.max())) if state.attendance.is_open else ()
 
-    def _broadcast(self, state: AveragingServerState, estimates: Floats, stage: int) -> Sequence[Outgoing[Download]]:
+    def _broadcast(self, state: AveragingServerState, stage: int) -> Sequence[Outgoing[Download]]:
+        average = FederatedEstimates(state.estimates[state.attendance.answered].mean(axis=0), stage)
         state.sent = stage
-        average = FederatedEstimates(estimates.mean(axis=0), stage)
-        return (Outgoing(np.arange(len(state.stage)), average),)
+        state.attendance.close()
+        self._note_answers(state)
+        return (Outgoing(state.attendance.everyone, average),)
+
+    def _note_answers(self, state: AveragingServerState) -> None:
+        """Note who is beyond the stage of the last broadcast: one that is two stages ahead answers twice."""
+        ahead = np.flatnonzero(state.stage > state.sent)
+        if ahead.size:
+            state.attendance.open()
+            state.attendance.answer(ahead)
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class SyncServer(Server):
         state.attendance.close()
         state.version += 1
         snapshot = Snapshot(state.gram.copy(), state.moment.copy(), state.version)
-        return (Outgoing(np.arange(state.attendance.answered.size), snapshot),)
+        return (Outgoing(state.attendance.everyone, snapshot),)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.algorithms.dueling.shared.family import ArmRule, Beliefs, DuelingClients
-from fedbandit.algorithms.dueling.shared.federated_minimum import Gradient, Probe
+from fedbandit.algorithms.dueling.shared.search import Gradient, Probe
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts, check_length
 from fedbandit.core.former_names import formerly

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from fedbandit.algorithms.glm.shared.clients import GlmClients
 from fedbandit.algorithms.glm.shared.server import GlmServer
-from fedbandit.algorithms.glm.shared.solvers import Accelerated, DampedNewton, Solver
+from fedbandit.algorithms.glm.shared.solvers import Accelerated, DampedNewton, RegressionSolver
 from fedbandit.algorithms.glm.shared.steps import NoSteps
 from fedbandit.algorithms.glm.shared.updates import GlobalUpdate, Regression
 from fedbandit.algorithms.glm.shared.widths import FixedWidth, WidthRule
@@ -22,7 +21,7 @@ from fedbandit.kernels.glm.width import Model
 
 PAPER = "Li and Wang 2022, Communication Efficient Federated Learning for Generalized Linear Bandits"
 LINKS = {"logistic": LOGISTIC, "identity": IDENTITY, "poisson": POISSON}
-SOLVERS: dict[str, Callable[[Model, float], Solver]] = {"accelerated": Accelerated, "newton": DampedNewton}
+SOLVERS: dict[str, type[RegressionSolver]] = {"accelerated": Accelerated, "newton": DampedNewton}
 
 
 def slopes(link: str, radius: float) -> tuple[float, float]:
@@ -109,5 +108,5 @@ class RegressionAlgorithm(GlmAlgorithm):
 
     def regression(self, setting: Setting) -> Regression:
         """Return the global update."""
-        model = self.constants(setting)
-        return Regression(SOLVERS[self.solver](model, self.arm_bound), model, LINKS[self.link], self.suboptimality)
+        solver = SOLVERS[self.solver](self.constants(setting), self.arm_bound, self.suboptimality)
+        return Regression(solver, LINKS[self.link])

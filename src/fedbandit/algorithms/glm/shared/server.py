@@ -17,8 +17,6 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download, Upload
 
-_PROTOCOL = {"version", "step", "since"}
-
 
 class GlmServer(Server):
     """Asks all clients, waits for all of them, asks on, and sends the new model to all.
@@ -67,14 +65,14 @@ class GlmServer(Server):
         check_not_ahead("update", int(message.version[0]), state.version + 1)
         if self.update is None or isinstance(message, Due | Behind):
             return
-        if message.version[0] != state.version + 1 or message.step[0] != state.step:
+        if message.version[0] != state.version + 1 or message.step[0] != state.questions.number:
             return
         self._check_kind(state, self.update, message)
         if isinstance(message, Statistics):
             return
         link = self.update.link
         is_batch = isinstance(message, Batch)
-        model, n = (state.model, int(message.told()[0])) if is_batch else (state.iterate, _told(state, sender))
+        model, n = (state.model, int(message.told()[0])) if is_batch else (state.search.iterate, _told(state, sender))
         residual = largest_residual(link, model, bounds) * bounds.context if n else 0.0
         check_length("gradient", message.gradient[0], n * residual)
         if isinstance(message, Curvature):
@@ -82,54 +80,50 @@ class GlmServer(Server):
 
     def sums(self, state: GlmServerState) -> Sequence[Floats]:
         """Return what an update changes."""
-        return state.gram, state.moment, state.model, state.metric, state.iterate, state.place
+        return state.gram, state.moment, state.model, state.metric, state.search.iterate, state.search.place
 
     def _begin(self, state: GlmServerState, update: GlobalUpdate, message: Due) -> Sequence[Outgoing[Download]]:
         wanted = message.version > state.version
         if not wanted.any():
             return ()
-        if state.step == IDLE:
-            state.step = CALLED
+        if not state.questions.is_open:
+            state.questions.ask()
             state.calling_round = int(message.round[wanted].max())
-        return (Outgoing(np.flatnonzero(state.roster & ~state.answered), update.question(state)),)
+        return (Outgoing(state.questions.awaited(), update.question(state)),)
 
     def awaited(self, state: GlmServerState) -> Ints:
         """Return who takes part in the update under way and has not answered."""
-        return np.flatnonzero(state.roster & ~state.answered & (state.step != IDLE))
+        return state.questions.awaited()
 
     def deadline(self, state: GlmServerState) -> Sequence[Outgoing[Download]]:
         """Go on without those who are silent; if all are, the last model stays in force."""
-        if self.update is None or state.step == IDLE:
+        questions = state.questions
+        if self.update is None or not questions.is_open:
             return ()
-        silent = state.roster & ~state.answered
-        state.missed += silent
-        state.roster &= state.answered
-        for rows in state.answers:
-            rows[silent] = 0
-        if not state.roster.any():
+        questions.forget_silent()
+        questions.dismiss_silent()
+        if not questions.roster.any():
             self._end(state)
             return ()
-        if state.step != CALLED:  # another sum is minimised from here on: the search begins anew where it is
-            state.answered[:] = False
-            state.step += 1
-            state.place, state.momentum = state.iterate, 1.0
-            return (Outgoing(np.flatnonzero(state.roster), self.update.question(state)),)
-        return self._go_on(state, self.update)
+        if questions.number == CALLED:
+            return self._go_on(state, self.update)
+        self.update.begin_search(state)  # another sum is minimised from here on
+        questions.ask()
+        return (Outgoing(questions.awaited(), self.update.question(state)),)
 
     def _bring_up_to_date(
         self, state: GlmServerState, update: GlobalUpdate, late: Ints
     ) -> Sequence[Outgoing[Download]]:
         outgoing: list[Outgoing[Download]] = [Outgoing(late, self.local.publish(state))]
-        waited_for = late[state.roster[late] & ~state.answered[late]]
-        if state.step != IDLE and waited_for.size:
+        waited_for = late[state.questions.silent[late]]
+        if state.questions.is_open and waited_for.size:
             outgoing.append(Outgoing(waited_for, update.question(state)))
         return outgoing
 
     def _take_in(
         self, state: GlmServerState, update: GlobalUpdate, senders: Ints, message: Any
     ) -> Sequence[Outgoing[Download]]:
-        fits = (message.version == state.version + 1) & (message.step == state.step) & ~state.answered[senders]
-        fits &= state.roster[senders]
+        fits = state.questions.fits(senders, message.step) & (message.version == state.version + 1)
         if not fits.any():
             return ()
         self._check_kind(state, update, message)
@@ -142,35 +136,31 @@ class GlmServer(Server):
                 return again
         if not fits.all():
             senders, message = senders[fits], message.rows(fits)
-        for name in message.layout().keys() - _PROTOCOL:
-            getattr(state.answers, name)[senders] = getattr(message, name)
-        state.answered[senders] = True
-        if not state.answered[state.roster].all():
-            return again
-        return self._go_on(state, update)
+        return self._go_on(state, update) if state.questions.take_in(senders, message) else again
 
     def _check_kind(self, state: GlmServerState, update: GlobalUpdate, message: Upload) -> None:
-        expected = update.expected(state.step)
+        step = state.questions.number
+        expected = update.expected(step)
         if not isinstance(message, expected):
-            raise ProtocolError(f"step {state.step} is answered by {expected.kind!r}, not by {message.kind!r}")
+            raise ProtocolError(f"step {step} is answered by {expected.kind!r}, not by {message.kind!r}")
 
     def _call_again(self, state: GlmServerState, client: int) -> Outgoing[Download]:
         return Outgoing(np.array([client]), Call(state.version + 1, since=int(state.taken[client])))
 
     def _go_on(self, state: GlmServerState, update: GlobalUpdate) -> Sequence[Outgoing[Download]]:
         """Use the answers of all who take part: ask them on, or send everyone the new model."""
-        state.answered[:] = False
+        questions = state.questions
         if not update.advance(state):
-            return (Outgoing(np.flatnonzero(state.roster), update.question(state)),)
+            questions.ask()
+            return (Outgoing(questions.awaited(), update.question(state)),)
         self._end(state)
-        return (Outgoing(np.arange(state.answered.size), self.local.publish(state)),)
+        return (Outgoing(questions.everyone, self.local.publish(state)),)
 
     def _end(self, state: GlmServerState) -> None:
-        state.step = IDLE
-        state.roster[:] = True
-        state.answered[:] = False
+        state.questions.close()
+        state.questions.number = IDLE
 
 
 def _told(state: GlmServerState, sender: int) -> int:
     """Return of how many observations a client has told in the update under way."""
-    return int(state.answers.observations[sender])
+    return int(state.questions.rows.observations[sender])

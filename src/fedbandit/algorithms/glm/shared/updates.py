@@ -7,27 +7,39 @@ of the last question, so an update that stands still halfway has done no harm.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from fedbandit.algorithms.federated_minimum import Questions, no_questions
 from fedbandit.algorithms.glm.shared.messages import Batch, Call, Curvature, Gradient, Probe, Statistics
-from fedbandit.algorithms.glm.shared.solvers import Answers, Search, Solver
-from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.algorithms.glm.shared.solvers import Answers, RegressionSolver, Search
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.former_names import formerly
+from fedbandit.core.former_names import formerly, regrouped
 from fedbandit.core.messages import Upload
 from fedbandit.kernels.glm.kept_data import Kept, gradient_of_each, gram_of_each
 from fedbandit.kernels.glm.projection import project_to_ball
 from fedbandit.kernels.glm.width import Model
 from fedbandit.kernels.linear.ridge import invert
 
-IDLE, CALLED = -1, 0
-MOST_STEPS = 100_000
+IDLE, CALLED = -1, 0  # numbers of questions: between updates, and the first of one
 
 
+def _once_apart(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record of 0.1, which had those of its questions and of its search beside its own."""
+    answered, step = stored["answered"], stored["step"]
+    return {
+        "questions": Questions(
+            answered, np.zeros_like(answered), stored["missed"], step != IDLE, stored["roster"],
+            number=step, rows=stored["answers"],
+        ),
+        "search": Search(stored["iterate"], stored["place"], stored["momentum"], max(0, step - 1)),
+    }  # fmt: skip
+
+
+@regrouped(_once_apart)
 @formerly("ServerState")
 @dataclass
 class GlmServerState:
@@ -41,15 +53,9 @@ class GlmServerState:
     version: int  # updates so far
     round: int  # t_last
     calling_round: int  # t, of the update under way
-    step: int  # IDLE, CALLED, or the number of the iterate asked about
-    roster: Bools  # who takes part in the update under way
-    answered: Bools
-    answers: Answers
+    questions: Questions[Answers]  # of the update under way: 0 calls for statistics, j asks about theta^(j)
     taken: Ints  # (clients,) observations of each that the gram speaks of
-    missed: Ints  # (clients,) updates that went on without them
-    iterate: Floats  # theta^(j)
-    place: Floats  # what acceleration remembers (see `solvers`)
-    momentum: float
+    search: Search
 
 
 class GlobalUpdate(Protocol):
@@ -81,18 +87,27 @@ class GlobalUpdate(Protocol):
     def expected(self, step: int) -> type[Upload]:
         """Return the kind of message that answers the question of a step."""
 
+    def begin_search(self, state: GlmServerState) -> None:
+        """Begin to minimise the loss of those who take part; a deadline has made them fewer."""
+
     def advance(self, state: GlmServerState) -> bool:
-        """Use the answers of all: go on to the next question, or finish the update and return True."""
+        """Use the answers of all: prepare the next question, or finish the update and return True."""
 
 
 def nothing_learnt(clients: int, dimension: int) -> GlmServerState:
     """Return the state of a server that has heard nothing.
 
-    >>> nothing_learnt(3, 2).step == IDLE
+    >>> nothing_learnt(3, 2).questions.number == IDLE
     True
     """
     square = (dimension, dimension)
     vectors = [np.zeros(dimension) for _ in range(4)]
+    rows = Answers(
+        np.zeros((clients, *square)),
+        np.zeros((clients, dimension)),
+        np.zeros((clients, *square)),
+        np.zeros(clients, dtype=np.int64),
+    )
     return GlmServerState(
         gram=np.zeros(square),
         moment=vectors[0],
@@ -102,47 +117,31 @@ def nothing_learnt(clients: int, dimension: int) -> GlmServerState:
         version=0,
         round=0,
         calling_round=0,
-        step=IDLE,
-        roster=np.ones(clients, dtype=np.bool_),
-        answered=np.zeros(clients, dtype=np.bool_),
-        answers=Answers(
-            np.zeros((clients, *square)),
-            np.zeros((clients, dimension)),
-            np.zeros((clients, *square)),
-            np.zeros(clients, dtype=np.int64),
-        ),
+        questions=no_questions(clients, rows, number=IDLE),
         taken=np.zeros(clients, dtype=np.int64),
-        missed=np.zeros(clients, dtype=np.int64),
-        iterate=vectors[2],
-        place=vectors[3],
-        momentum=1.0,
+        search=Search(vectors[2], vectors[3]),
     )
 
 
 def _finish(state: GlmServerState, model: Floats, predictor: Floats) -> None:
     """Take the new statistics and the new model over; the new part of b is predicted by `predictor`."""
-    fresh = state.answers.gram.sum(axis=0)
+    roster, answers = state.questions.roster, state.questions.rows
+    fresh = answers.gram.sum(axis=0)
     state.gram = state.gram + fresh
     state.moment = state.moment + fresh @ predictor
     state.model = model.copy()  # the search may still hold it
-    state.observations = int(state.answers.observations.sum())
-    state.taken[state.roster] = state.answers.observations[state.roster]
+    state.observations = int(answers.observations.sum())
+    state.taken[roster] = answers.observations[roster]
     state.version += 1
     state.round = state.calling_round
 
 
 @dataclass(frozen=True)
 class Regression:
-    """The ridge maximum likelihood over everyone's data, to sub-optimality eps (algorithm 1, lines 11 to 14).
+    """The ridge maximum likelihood over everyone's data, to sub-optimality eps (algorithm 1, lines 11 to 14)."""
 
-    It stops at the first iterate whose gradient is at most sqrt(2 (ridge/n) eps): by strong convexity F is then
-    within eps of its minimum.
-    """
-
-    solver: Solver
-    model: Model
+    solver: RegressionSolver
     link: int
-    constant: float | None = None  # eps, where it is not 1 / n^2
 
     @property
     def uploads(self) -> tuple[type[Upload], ...]:
@@ -150,8 +149,8 @@ class Regression:
         return Statistics, self.solver.answers
 
     def suboptimality(self, observations: int) -> float:
-        """Return 1 / n^2, or the constant."""
-        return 1.0 / max(1, observations) ** 2 if self.constant is None else self.constant
+        """Return that of the solver."""
+        return self.solver.suboptimality(observations)
 
     def statistics(self, kept: Kept, to: Ints, start: Ints, stop: Ints, last: Floats, call: Call) -> Statistics:  # noqa: ARG002
         """Return dA."""
@@ -164,9 +163,9 @@ class Regression:
 
     def question(self, state: GlmServerState) -> Call | Probe:
         """Call for statistics first, then probe iterates."""
-        if state.step == CALLED:
+        if state.questions.number == CALLED:
             return Call(state.version + 1, since=-1)
-        return Probe(state.iterate, state.version + 1, state.step)
+        return Probe(state.search.iterate, state.version + 1, state.questions.number)
 
     def expected(self, step: int) -> type[Upload]:
         """Expect statistics first, then what the solver needs."""
@@ -174,25 +173,20 @@ class Regression:
 
     def advance(self, state: GlmServerState) -> bool:
         """Begin at the last global model, and move until the gradient is small enough."""
-        if state.step == CALLED:
-            state.iterate, state.place, state.momentum = state.model, state.model, 1.0
-            state.step += 1
+        search = state.search
+        if state.questions.number == CALLED:
+            search.iterate, search.steps = state.model, 0
+            self.begin_search(state)
             return False
-        n, ridge = state.answers.total(), self.model.ridge
-        gradient = (state.answers.gradient.sum(axis=0) + ridge * state.iterate) / n
-        length = math.sqrt(gradient @ gradient)
-        if length <= math.sqrt(2.0 * ridge / n * self.suboptimality(n)):
-            _finish(state, state.iterate, predictor=state.iterate)
-            return True
-        if not math.isfinite(length) or state.step >= MOST_STEPS:
-            raise InvalidInput(
-                f"the global regression over n={n} observations did not converge in {state.step} steps: set arm_bound "
-                "to the length of the longest arm, take solver=newton, or allow a larger suboptimality"
-            )
-        search = Search(state.iterate, state.place, state.momentum)
-        state.iterate, state.place, state.momentum = self.solver.move(search, gradient, state.answers)
-        state.step += 1
-        return False
+        if not self.solver.advance(search, state.questions.rows):
+            return False
+        _finish(state, search.iterate, predictor=search.iterate)
+        return True
+
+    def begin_search(self, state: GlmServerState) -> None:
+        """Begin to minimise the loss of those who take part, where the search stands."""
+        answers = state.questions.rows
+        self.solver.begin(state.search, state.gram + answers.gram.sum(axis=0), answers.total())
 
 
 @dataclass(frozen=True)
@@ -230,10 +224,13 @@ class OneStep:
         """Expect batches."""
         return Batch
 
+    def begin_search(self, state: GlmServerState) -> None:
+        """Do nothing: nothing is minimised."""
+
     def advance(self, state: GlmServerState) -> bool:
         """Add the outer product of the gradient to A, step in its norm, and project."""
         size = len(state.model)
-        gradient = state.answers.gradient.sum(axis=0)
+        gradient = state.questions.rows.gradient.sum(axis=0)
         state.metric = state.metric + np.outer(gradient, gradient)
         inverse, scratch = np.empty((size, size)), np.empty((2, size + 2, size + 2))
         invert(state.metric, self.model.ridge, inverse, scratch[0], scratch[1])

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.neural.shared.exchange import Exchange, Share
 from fedbandit.algorithms.neural.shared.messages import Call, Contribution, SyncRequest
 from fedbandit.algorithms.neural.shared.plausible import ROUNDING, longest_features, longest_weights
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_length, check_not_ahead
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.former_names import formerly
+from fedbandit.core.former_names import formerly, regrouped
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.kernels.neural.arrays import Array, Numbers
@@ -27,6 +29,13 @@ from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import Gram, Whole
 
 
+def _once_without_attendance(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record of 0.1, which had those of the attendance beside its own."""
+    answered = stored["answered"]
+    return {"attendance": Attendance(answered, np.zeros_like(answered), stored["missed"], stored["called"])}
+
+
+@regrouped(_once_without_attendance)
 @formerly("ServerState")
 @dataclass
 class NeuralServerState:
@@ -35,9 +44,7 @@ class NeuralServerState:
     whole: Whole  # W_sync
     moment: Numbers  # (1, q) B_sync
     version: int
-    called: bool
-    answered: Bools  # (clients,) all false while nobody is called
-    missed: Ints  # (clients,) rounds that were closed without them
+    attendance: Attendance  # who was called and has answered
     amended: bool  # an answer that came late was summed up since the last broadcast
     shares: list[tuple[Ints, Share]]  # of those who have answered
 
@@ -58,9 +65,7 @@ class FNUCBServer(Server):
                 whole=self.exchange.grams.nothing(),
                 moment=jnp.zeros((1, self.rounds.network.coordinates), self.rounds.device.dtype),
                 version=0,
-                called=False,
-                answered=np.zeros(clients, dtype=np.bool_),
-                missed=np.zeros(clients, dtype=np.int64),
+                attendance=nobody_yet(clients),
                 amended=False,
                 shares=[],
             )
@@ -71,20 +76,21 @@ class FNUCBServer(Server):
         """Start a communication round (line 2), or take in what clients contribute to it (lines 3 to 6)."""
         if isinstance(message, SyncRequest):
             # A request that crossed the last broadcast has been answered by it.
-            if state.called or int(message.version.max()) < state.version:
+            if state.attendance.is_open or int(message.version.max()) < state.version:
                 return ()
-            state.called = True
+            state.attendance.open()
             return self._call(state)
         with self.rounds.active():
             share = self.exchange.read_share(message)
-            in_time = state.called & (message.version == state.version) & ~state.answered[senders]
+            attendance = state.attendance
+            in_time = attendance.is_open & (message.version == state.version) & attendance.silent[senders]
             if not in_time.all():
                 self._add_late(state, share.rows(~in_time))
                 senders, share = senders[in_time], share.rows(in_time)
             if senders.size:
                 state.shares.append((senders, share))
-                state.answered[senders] = True
-            return self._finish(state) if state.answered.all() else ()
+                attendance.answer(senders)
+            return self._finish(state) if attendance.is_complete else ()
 
     def bounds(self, known: Bounds) -> Bounds:
         """Return the bounds of features in place of those of arms."""
@@ -112,19 +118,19 @@ class FNUCBServer(Server):
 
     def awaited(self, state: NeuralServerState) -> Ints:
         """Return who was called and has not answered."""
-        return np.flatnonzero(~state.answered & state.called)
+        return state.attendance.awaited()
 
     def deadline(self, state: NeuralServerState) -> Sequence[Outgoing[Download]]:
         """Go on without those who are silent; if all are, they are called again."""
-        if not state.called:
+        if not state.attendance.is_open:
             return ()
-        if not state.answered.any():
+        if not state.attendance.answered.any():
             return self._call(state)
         with self.rounds.active():
             return self._finish(state)
 
     def _call(self, state: NeuralServerState) -> Sequence[Outgoing[Download]]:
-        return (Outgoing(np.arange(state.answered.size), Call(state.version)),)
+        return (Outgoing(state.attendance.everyone, Call(state.version)),)
 
     def _add_late(self, state: NeuralServerState, share: Share) -> None:
         state.whole = self.exchange.grams.merge(state.whole, [share.gram])
@@ -140,14 +146,13 @@ class FNUCBServer(Server):
         state.moment, weights, sent = self.rounds.gather(
             state.moment, moments, thetas, inverses, averages=not self.exchange.all_inverses
         )
-        if self.exchange.all_inverses and not state.answered.all():
-            sent = _of_some(sent, state.answered)
+        if self.exchange.all_inverses and not state.attendance.is_complete:
+            sent = _of_some(sent, state.attendance.answered)
         state.version += 1
         message = self.exchange.consensus(state.whole, state.moment, weights, plain(ratios).min(), sent, state.version)
-        state.missed += ~state.answered
-        state.called, state.amended, state.shares = False, False, []
-        state.answered[:] = False
-        return (Outgoing(np.arange(state.answered.size), message),)
+        state.attendance.close()
+        state.amended, state.shares = False, []
+        return (Outgoing(state.attendance.everyone, message),)
 
 
 def _in_order(shares: list[tuple[Ints, Share]]) -> tuple[list[Gram], Array, Array, Array, Array]:
