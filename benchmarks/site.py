@@ -40,6 +40,20 @@ def _arms() -> Floats:
     return np.asarray(arms / np.linalg.norm(arms, axis=1, keepdims=True))
 
 
+def _choice(exploration: str) -> float:
+    """One decision of a site in memory, of which nothing is learnt."""
+    with fb.Site("async-linucb", dimension=DIMENSION, arms=ARMS, exploration=exploration) as site:
+        arms = _arms()
+        for _ in range(100):
+            site.learn(site.choose(arms), 0.5)
+        return _best(lambda: site.choose(arms), TURNS)
+
+
+def _added_by_lots() -> float:
+    both = [(_choice("igw"), _choice("ucb")) for _ in range(4)]  # by turns, as below
+    return min(by_lot for by_lot, _ in both) - min(plain for _, plain in both)
+
+
 def _bare() -> float:
     """The algorithm alone, with all that it needs at hand."""
     side = fb.algorithm("async-linucb", upload_threshold=np.inf).build(Setting(1, ARMS, DIMENSION, 1)).clients
@@ -116,6 +130,7 @@ def _coordinator() -> tuple[float, float]:
 
 ROWS = (
     Row("a site in memory: added to the bare choose and learn", 15, "µs", _added, "together"),
+    Row("a site in memory: added to a choice by exploration=igw", 5, "µs", _added_by_lots, "exact propensities"),
     Row("a site with its durable store: choose and learn", 1000, "µs", _durable, "together"),
     Row("coordinator, d=25, 100 sites: an upload, synced in groups", 0.5, "ms", lambda: _coordinator()[0],
         "2,000 a second on one core"),

@@ -56,7 +56,7 @@ def test_chances_are_mixed_and_the_lot_is_the_first_normal():
     expected[WHO, named] = 0.6 * 1.0 + 0.1
     np.testing.assert_array_equal(chances, expected)
     for normal in (-2.5, -0.3, 0.0, 0.8, 3.0):
-        choices, propensity = side.decide(state, WHO, ARMS, np.full((2, 1), normal))
+        choices, propensity, _ = side.decide(state, WHO, ARMS, np.full((2, 1), normal))
         literal = [int(np.argmax(np.cumsum(each) > lot_of(normal))) for each in chances]
         assert choices.tolist() == literal
         assert propensity.tolist() == chances[WHO, literal].tolist()

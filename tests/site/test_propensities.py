@@ -83,3 +83,25 @@ def test_a_decision_by_lot_survives_a_restart(tmp_path):
     with site(explore=0.5, store=tmp_path / "s.db") as again:
         assert again.pending == 7
         assert all(again.learn(each.id, 0.5) for each in decisions[1:])
+
+
+def test_a_late_reward_is_compared_with_what_was_expected_when_its_arm_was_chosen(tmp_path):
+    """E of `greed=auto`: the estimate has moved on when the reward comes, over a restart, too."""
+    parameters = {"exploration": "igw", "upload_threshold": np.inf}
+    with site(store=tmp_path / "s.db", **parameters) as one:
+        first = one.choose(ARMS)
+        one.learn(one.choose(ARMS), 1.0)
+        second, estimate = one.choose(ARMS), one.node.life.node.state.rows.estimate[0].copy()
+        one.node.save()
+        third = one.choose(ARMS)
+        one.learn(one.choose(ARMS[:1]), 0.25)
+        moved = ARMS[0] @ estimate
+    with site(store=tmp_path / "s.db", **parameters) as again:
+        for decision in (first, second, third):
+            again.learn(decision, 0.5)
+        errors = again.node.life.node.state.errors
+    expected = [0.0, *(ARMS[each.arm] @ estimate for each in (second, third))]
+    squares = 1.0 + (0.25 - moved) ** 2 + sum((0.5 - each) ** 2 for each in expected)
+    assert errors.squares[0] == pytest.approx(squares, rel=1e-12)
+    assert errors.turns[0] == 5
+    assert np.abs(expected).max() > 0

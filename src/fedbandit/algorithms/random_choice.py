@@ -59,7 +59,7 @@ class RandomClients(Clients):
 
     def play(self, state: NoState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play all turns to the end of the block."""
-        choices, propensity = self.decide(state, turns.client[start:], turns.features[start:], draws[start:])
+        choices, propensity, _ = self.decide(state, turns.client[start:], turns.features[start:], draws[start:])
         return Played(choices, (), propensity)
 
 

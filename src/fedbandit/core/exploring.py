@@ -50,7 +50,8 @@ class Exploring:
 
     def decide(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Decided:
         """Let the lot of each client decide."""
-        return choices_by_lot(self.chances(state, who, features, draws), draws[:, 0])
+        decided = choices_by_lot(self.chances(state, who, features, draws), draws[:, 0])
+        return decided._replace(expected=self.within.expected(state, who, features, decided.choices))
 
     def choose(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""

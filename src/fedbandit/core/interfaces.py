@@ -43,6 +43,7 @@ class Decided(NamedTuple):
 
     choices: Ints
     propensity: Floats | None = None  # how likely each choice was before its lot was drawn; None where none is drawn
+    expected: Floats | None = None  # the reward of each choice, if the client learns from how far off that was
 
 
 class Played(NamedTuple):
@@ -86,9 +87,10 @@ class Clients(Side, Protocol):
         raise TypeError(f"{type(self).__name__} draws no lot")
 
     def expected(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:  # noqa: ARG002
-        """Return the reward that each client expects of its choice, if it learns from how far off that was.
+        """Return the reward that each client expects of a choice, if it learns from how far off that was.
 
-        Whoever tells the reward later hands it back in `Observations`; without it `learn` looks at what it expects now.
+        Whoever tells the reward later hands back in `Observations` what `decide` said; without it `learn` looks at what
+        is expected now.
         """
         return None
 
@@ -204,7 +206,7 @@ class TurnByTurn(Clients):
         for turn in range(start, len(turns)):
             now = slice(turn, turn + 1)
             who, features = turns.client[now], turns.features[now]
-            choice, likely = self.decide(state, who, features, draws[now])
+            choice, likely, _ = self.decide(state, who, features, draws[now])
             choices.append(choice)
             if likely is not None:
                 propensity.append(likely)

@@ -24,6 +24,7 @@ class Limits:
     at_most: float | None = None
     infinite: bool = False
     choices: tuple[str, ...] = ()
+    word: str = ""  # that may stand in place of a number
 
     def sentence(self) -> str:
         """Say the limits in words.
@@ -40,7 +41,7 @@ class Limits:
             (self.at_most, "at most"),
         ]
         words = [f"{word} {bound:g}" for bound, word in bounds if bound is not None]
-        return " and ".join(words) or "a finite number"
+        return (" and ".join(words) or "a finite number") + (f", or {self.word}" if self.word else "")
 
     def allow(self, value: float) -> bool:
         """Tell whether a number is within the limits."""
@@ -65,6 +66,8 @@ def checked(name: str, accepted: tuple[Any, ...], limits: Limits, value: Any) ->
     if str in accepted and isinstance(value, str):
         if limits.choices and value not in limits.choices:
             raise unknown(name, value, limits.choices)
+        if limits.word and value != limits.word:
+            raise InvalidInput(f"{name} must be {limits.sentence()}, not {value!r}: give one of these")
         return value
     if bool in accepted and isinstance(value, bool | np.bool_):
         return bool(value)

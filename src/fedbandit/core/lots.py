@@ -43,8 +43,8 @@ def arm_by_lot(chances: Floats, lot: float) -> int:
 def choices_by_lot(chances: Floats, normals: Floats) -> Decided:
     """Return what the lots of some turns choose from the chances (m, K) of their arms, and how likely that was.
 
-    >>> choices_by_lot(np.array([[0.25, 0.75], [1.0, 0.0]]), np.zeros(2))
-    Decided(choices=array([1, 0]), propensity=array([0.75, 1.  ]))
+    >>> choices_by_lot(np.array([[0.25, 0.75], [1.0, 0.0]]), np.zeros(2)).propensity
+    array([0.75, 1.  ])
     """
     lots = map(lot_of, normals.tolist())
     choices = np.array([arm_by_lot(each, lot) for each, lot in zip(chances, lots, strict=True)], dtype=np.int64)

@@ -91,7 +91,7 @@ def _may_be(each: Field[Any]) -> str:
     limits: Limits = each.metadata["limits"]
     if isinstance(each.default, bool):
         return "true or false"
-    if isinstance(each.default, str) and not limits.choices:
+    if isinstance(each.default, str) and not (limits.choices or limits.word):
         return "text"
     return limits.sentence() + (", or inf" if limits.infinite else "")
 

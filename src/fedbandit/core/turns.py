@@ -132,4 +132,4 @@ class Observations:
     features: Floats
     choice: Ints
     feedback: Floats
-    expected: Floats | None = None  # what `Clients.expected` said when the choice was made, where that was kept
+    expected: Floats | None = None  # the reward, as `Clients.decide` said when it chose, where that was kept

@@ -60,7 +60,7 @@ class JournalledSite:
     def choose(self, features: Floats, draws: Floats) -> tuple[str, Decided]:
         """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
         decided = self.life.decide(features, draws)
-        chose = Chose(features, draws, decided.choices, self.life.expected(features, decided.choices))
+        chose = Chose(features, draws, decided.choices, decided.expected)
         position = self._append(chose, keep=True) if self.journal is not None else 0
         return self.life.decisions.add(chose.pending(position)), decided
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Decided
 from fedbandit.core.messages import Download
@@ -146,10 +146,6 @@ class SiteLife:
     def decide(self, features: Floats, draws: Floats) -> Decided:
         """Return the choice."""
         return self.side.decide(self.node.state, WHO, features, draws)
-
-    def expected(self, features: Floats, choice: Ints) -> Floats | None:
-        """Return the reward that the site expects of a choice, if it is to know that when the reward comes."""
-        return self.side.expected(self.node.state, WHO, features, choice)
 
     def learn(self, name: str, pending: Pending, reward: float) -> None:
         """Take in the reward of a decision that awaits it, now or when the round is over."""

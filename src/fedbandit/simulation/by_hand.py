@@ -75,9 +75,8 @@ class Client:
         offer = self._check.offer(arms)
         draws = self.node.side.draws
         normals = self._streams.normals(self._who + self.number, draws) if draws else self._none
-        choice = self.node.decide(self._who, offer, normals).choices
-        self._offer, self._choice = offer, choice
-        self._expected = self.node.side.expected(self.node.state, self._who, offer, choice)
+        choice, _, expected = self.node.decide(self._who, offer, normals)
+        self._offer, self._choice, self._expected = offer, choice, expected
         return int(choice[0]) if choice.ndim == 1 else (int(choice[0, 0]), int(choice[0, 1]))
 
     def learn(self, reward: float) -> list[Envelope]:

@@ -163,7 +163,7 @@ def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace,
     for start in range(0, len(block), clients):
         order = start + np.argsort(block.client[start : start + clients], kind="stable")
         who, features = block.client[order], block.features[order]
-        choice, propensity = wire.clients.decide(who, features, draws[order])
+        choice, propensity, _ = wire.clients.decide(who, features, draws[order])
         feedback = block.outcomes.feedback(order, choice)
         envelopes = wire.clients.learn(who, Observations(features, choice, feedback))
         if envelopes:
@@ -211,7 +211,7 @@ def _joined(decided: list[Decided]) -> Decided:
 
 
 def _note(trace: Trace, block: Turns, decided: Decided, side: Clients, offset: int) -> None:
-    choices, propensity = decided
+    choices, propensity, _ = decided
     now = slice(offset, offset + len(block))
     if choices.ndim > trace.choice.ndim:
         trace.choice = np.zeros((len(trace.client), choices.shape[1]), dtype=np.int64)

@@ -28,7 +28,8 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB, AsyncServer
-from fedbandit.algorithms.linear.shared.family import LinearClients, LinearCohortState, per_client
+from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
+from fedbandit.algorithms.linear.shared.family import LinearClients, per_client
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Bools, Floats
 from fedbandit.core.bounds import Bounds
@@ -125,6 +126,11 @@ class AsyncLinUCBAM(
     ...
     fedbandit.core.errors.InvalidInput: global_dimension=9, but arms have 5 features: give at most that many
     """
+
+    exploration: str = parameter(
+        "ucb", "how to explore: optimism or a sample", choices=("ucb", "thompson", "perturbed")
+    )
+    greed: ClassVar[str] = "auto"  # type: ignore[misc]  # no parameter here: gaps of two estimates are not weighed
 
     global_dimension: int | None = parameter(
         None, "how many of the first features are shared, the rest being personal; default: half, rounded up",

@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, LinearClients, LinearCohortState
+from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
+from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, LinearClients
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.former_names import formerly
-from fedbandit.core.interfaces import Federation, Outgoing, Played, Server
+from fedbandit.core.interfaces import Decided, Federation, Outgoing, Played, Server
 from fedbandit.core.messages import Download, Upload, array, one_row
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.kernels.linear.ridge import add_outer
@@ -39,9 +40,17 @@ class RawObservation(Upload, kind="linear.raw"):
 class PooledClients(LinearClients):
     """All clients share the one row of client 0 and report every turn."""
 
-    def choose(self, state: LinearCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
+    def decide(self, state: LinearCohortState, who: Ints, features: Floats, draws: Floats) -> Decided:
         """Choose for each client by the model that they share."""
-        return super().choose(state, np.zeros_like(who), features, draws)
+        return super().decide(state, np.zeros_like(who), features, draws)
+
+    def chances(self, state: LinearCohortState, who: Ints, features: Floats, draws: Floats) -> Floats:
+        """Return how likely each arm is by the model that they share."""
+        return super().chances(state, np.zeros_like(who), features, draws)
+
+    def expected(self, state: LinearCohortState, who: Ints, features: Floats, choices: Ints) -> Floats | None:
+        """Return what the model that they share expects."""
+        return super().expected(state, np.zeros_like(who), features, choices)
 
     def learn(self, state: LinearCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Add each observation to the shared model, and report it."""

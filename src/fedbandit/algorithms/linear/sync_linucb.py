@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.algorithms.attendance import Attendance, nobody_yet
+from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.family import (
     LinearAlgorithm,
     LinearClients,
-    LinearCohortState,
     Snapshot,
     Statistics,
 )

@@ -28,7 +28,8 @@ from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.compiled import inlined
 
-UCB, THOMPSON, PERTURBED = 0, 1, 2
+UCB, THOMPSON, PERTURBED, IGW = 0, 1, 2, 3
+AUTO = -1.0  # a greed that says: find your own
 REFRESH = 1024  # after so many rank-one updates the inverse is computed afresh
 
 
@@ -65,6 +66,10 @@ class Rule(NamedTuple):
     width: Width
     exploration: int
     timed: bool  # weigh growth by the observations since the last upload (Sync-LinUCB)
+    greed: float = AUTO  # of inverse gap weighting, which also uses what follows
+    noise: float = 0.0
+    quiet_width: Width = Width(0.0, 0.0, 0.0)  # what `width` would be without noise
+    unit_width: Width = Width(0.0, 0.0, 0.0)  # and with noise 1; it grows with noise at a constant rate
 
 
 def empty_rows(capacity: int, dimension: int) -> RidgeRows:

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.kernels.linear.gap_weighting import choose_by_gap, observe_error
 from fedbandit.kernels.linear.ridge_rows import (
     ADD_SCORES,
+    IGW,
     PERTURBED,
     THOMPSON,
     UCB,
@@ -99,17 +101,23 @@ def by_exploration(
     return found
 
 
-def _optimism_at_once(ways: dict[int, TurnKernels]) -> dict[int, TurnKernels]:
+def _for_ridge(family: str, take_in: Callable[..., None]) -> dict[int, TurnKernels]:
+    """Return the kernels of plain regressions for each exploration."""
+    ways = by_exploration(family, take_in, choose, observe)
+    by_lot = turn_kernels(f"{family}_igw", take_in, choose_by_gap, observe_error)
+    by_lot = by_lot._replace(observe=observe)  # of a reward that comes later, `learn` knows what was expected
+    return {**ways, UCB: _at_once(ways[UCB]), IGW: _at_once(by_lot)}
+
+
+def _at_once(plain: TurnKernels) -> TurnKernels:
     """Let Python decide until machine code is ready, where it gives the same bits: without linear algebra of NumPy."""
-    plain = ways[UCB]
-    at_once = TurnKernels(
+    return TurnKernels(
         take_in=AtOnce(plain.take_in, lambda *call: 4 * call[0].moment.shape[1] ** 3),
         choose=AtOnce(plain.choose, lambda *call: call[2].size * call[2].shape[1]),
         observe=AtOnce(plain.observe, lambda *call: 5 * call[3].size ** 2),
         play=plain.play,
     )
-    return {**ways, UCB: at_once}
 
 
-RIDGE = _optimism_at_once(by_exploration("ridge", take_in, choose, observe))
-BY_DOWNLOAD = _optimism_at_once(by_exploration("by_download", take_in_apart, choose, observe))
+RIDGE = _for_ridge("ridge", take_in)
+BY_DOWNLOAD = _for_ridge("by_download", take_in_apart)

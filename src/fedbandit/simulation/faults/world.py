@@ -171,7 +171,7 @@ class FaultyWorld:
         node = host.node
         decided = self.attempt(host, lambda: node.choose(features, draws))
         if decided is not None:
-            name, (choice, _) = decided
+            name, (choice, *_) = decided
             reward = float(self.turns.outcomes.feedback(now, choice)[0])
             self.history.note_decision(Told(turn, machine, name, features, choice, reward))
 

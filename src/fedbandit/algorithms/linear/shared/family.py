@@ -13,27 +13,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from fedbandit.algorithms.linear.shared.choosing import ChoosingClients, no_errors
+from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.former_names import formerly
-from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Played
+from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Download, Layout, Upload, array, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.confidence import Width
-from fedbandit.kernels.linear.snapshots import Snapshots, empty_snapshots, free_slot, point_at_once
+from fedbandit.kernels.linear.snapshots import empty_snapshots, free_slot, point_at_once
 from fedbandit.kernels.linear.turns import DONE, FIRST, RIDGE, UPLOAD, TurnKernels, reason_of_one
 from fedbandit.kernels.shared.rows import doubled
 
-EXPLORATIONS = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "perturbed": kernel.PERTURBED}
+EXPLORATIONS = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "perturbed": kernel.PERTURBED, "igw": kernel.IGW}
 
 
 @dataclass(frozen=True)
@@ -76,34 +77,33 @@ class LinearAlgorithm(Algorithm):
     ridge: float = parameter(0.1, "regularisation of the regression", symbol="lambda", above=0)
     noise: float = parameter(0.1, "scale of the reward noise (sub-Gaussian)", symbol="sigma", at_least=0)
     delta: float = parameter(0.1, "probability that the confidence bound fails", symbol="delta", above=0, below=1)
-    exploration: str = parameter("ucb", "how to explore: optimism or a sample", choices=tuple(EXPLORATIONS))
+    exploration: str = parameter(
+        "ucb", "how to explore: optimism, a sample, or lots by inverse gap weighting", choices=tuple(EXPLORATIONS)
+    )
     alpha: float | None = parameter(
         None, "a fixed width of the confidence bound; default: the theory's", symbol="alpha", at_least=0
     )
 
+    greed: float | str = parameter(
+        "auto", "igw only: how much likelier a better arm is", symbol="gamma", general=True, at_least=0, word="auto"
+    )
+
+    def width(self, dimension: int) -> Width:
+        """Return the width of the confidence bound, which grows with `noise` at a constant rate."""
+        if self.alpha is not None:
+            return Width(self.alpha, 0.0, 0.0)
+        offset = 2.0 * math.log(1.0 / self.delta) - dimension * math.log(self.ridge)
+        return Width(math.sqrt(self.ridge), self.noise, offset)
+
     def rule(self, dimension: int, *, timed: bool = False) -> kernel.Rule:
         """Return the parameters as the kernels need them."""
-        if self.alpha is None:
-            offset = 2.0 * math.log(1.0 / self.delta) - dimension * math.log(self.ridge)
-            width = Width(math.sqrt(self.ridge), self.noise, offset)
-        else:
-            width = Width(self.alpha, 0.0, 0.0)
-        return kernel.Rule(self.ridge, width, EXPLORATIONS[self.exploration], timed)
+        greed = kernel.AUTO if self.greed == "auto" else float(self.greed)
+        quiet, unit = (replace(self, noise=noise).width(dimension) for noise in (0.0, 1.0))
+        exploration = EXPLORATIONS[self.exploration]
+        return kernel.Rule(self.ridge, self.width(dimension), exploration, timed, greed, self.noise, quiet, unit)
 
 
-@formerly("CohortState")
-@dataclass
-class LinearCohortState:
-    """What the clients know. A client has a row once it has acted; a download waits as a slot."""
-
-    row_of: Ints  # (clients,) its row, or -1
-    used: Ints  # (1,) rows in use
-    slot_of: Ints  # (clients,) the snapshot that it has yet to take in, or -1
-    rows: kernel.RidgeRows
-    shared: Snapshots
-
-
-class LinearClients(Clients):
+class LinearClients(ChoosingClients):
     """Clients that upload when their trigger passes a threshold, and say hello at their first turn if asked to.
 
     A variant says by `scored` what scores use (here all that a client knows), by `begin` how that starts, by `ways` how
@@ -119,7 +119,7 @@ class LinearClients(Clients):
         A threshold is compared with the growth log(det(V_i + ridge I) / det(V_i - dV_i + ridge I)), so it is the
         logarithm of a ratio of determinants; with a timed rule, with growth times observations.
         """
-        self.rule: Any = rule  # as the kernels of this way to play need it
+        self.explore_by(rule, dimension)
         self.ridge = rule.ridge
         self.is_timed = rule.timed
         self.kernels = self.ways[rule.exploration]
@@ -127,16 +127,17 @@ class LinearClients(Clients):
         self.sizes = {"d": dimension}  # of the messages: perhaps of a part of the features only
         self.thresholds = thresholds
         self.greets = greets
-        self.draws = 0 if rule.exploration == kernel.UCB else dimension
 
     def start(self, clients: int) -> LinearCohortState:
         """Return a cohort that has seen nothing."""
+        capacity = min(clients, 64)
         return LinearCohortState(
             row_of=np.full(clients, -1, dtype=np.int64),
             used=np.zeros(1, dtype=np.int64),
             slot_of=np.full(clients, -1, dtype=np.int64),
-            rows=kernel.empty_rows(min(clients, 64), self.dimension),
+            rows=kernel.empty_rows(capacity, self.dimension),
             shared=empty_snapshots(4, self.dimension),
+            errors=no_errors(capacity) if self.draws_lot else None,
         )
 
     def scored(self, state: Any) -> Any:
@@ -150,6 +151,8 @@ class LinearClients(Clients):
     def grow(self, state: Any) -> None:
         """Make room for as many rows again."""
         state.rows = doubled(state.rows)
+        if state.errors is not None:
+            state.errors = doubled(state.errors)
 
     def news(self, state: Any, client: Ints, why: int) -> Sequence[Outgoing[Upload]]:
         """Return what one client sends after a turn: its upload, or at its first turn a hello."""
@@ -157,22 +160,14 @@ class LinearClients(Clients):
             return (Outgoing(client, self.flush(state, client)),)
         return (Outgoing(client, Hello()),) if self.greets[client[0]] else ()
 
-    def choose(self, state: LinearCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
-        """Return the arm of each client."""
-        rows = [self._settle(state, client) for client in who.tolist()]
-        scored, scratch = self.scored(state), kernel.scratch_for(*features.shape[1:])
-        choices = np.empty(len(rows), dtype=np.int64)
-        for each, row in enumerate(rows):
-            choices[each] = self.kernels.choose(scored, row, features[each], draws[each], self.rule, scratch)
-        return choices
-
     def learn(self, state: LinearCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the uploads and hellos that follow."""
         outgoing: list[Outgoing[Upload]] = []
         scratch = kernel.scratch_for(*seen.features.shape[1:])
         for each, client in enumerate(who.tolist()):
-            row = self._settle(state, client)
+            row = self.settle(state, client)
             rows, arm = state.rows, seen.features[each, seen.choice[each]]
+            self.note_error(state, row, seen, each)
             self.kernels.observe(rows, self.scored(state), row, arm, float(seen.feedback[each]), self.rule, scratch)
             growth, fresh, turns = rows.growth[row], rows.fresh[row], rows.turns[row]
             why = reason_of_one(growth, fresh, turns, self.is_timed, self.thresholds[client])
@@ -185,17 +180,18 @@ class LinearClients(Clients):
         if not isinstance(turns.outcomes, Rewards):
             raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
         choices, scratch = np.empty(len(turns), dtype=np.int64), kernel.scratch_for(*turns.features.shape[1:])
-        turn = start
+        turn, lots = start, self.room_for_lots(len(turns) - start)
         while turn < len(turns):
             if state.row_of[turns.client[turn]] < 0:
-                self._settle(state, int(turns.client[turn]))
+                self.settle(state, int(turns.client[turn]))
             turn, why = self.kernels.play(
-                state.row_of, state.slot_of, state.rows, state.shared, self.scored(state), self.rule, self.is_timed,
-                self.thresholds, turns.client, turns.features, turns.outcomes.payoff, draws, turn, choices, scratch,
+                state.row_of, state.slot_of, state.rows, state.shared, self.scored_with(state, lots), self.rule,
+                self.is_timed, self.thresholds, turns.client, turns.features, turns.outcomes.payoff, draws, turn,
+                choices, scratch,
             )  # fmt: skip
             if why in (FIRST, UPLOAD) and (outgoing := self.news(state, turns.client[turn - 1 : turn], why)):
-                return Played(choices[start:turn], outgoing)
-        return Played(choices[start:], ())
+                return Played(choices[start:turn], outgoing, lots and lots.propensity[: turn - start])
+        return Played(choices[start:], (), lots and lots.propensity)
 
     def receive(self, state: LinearCohortState, to: Ints, message: Snapshot) -> Sequence[Outgoing[Upload]]:
         """Note the snapshot for each recipient; it is taken in when the client next acts."""
@@ -213,7 +209,7 @@ class LinearClients(Clients):
         """Empty the upload buffers of clients that have acted, into a message."""
         return Statistics(*kernel.flush(state.rows, state.row_of[who]))
 
-    def _settle(self, state: LinearCohortState, client: int) -> int:
+    def settle(self, state: LinearCohortState, client: int) -> int:
         """Return the client's row, ready to act: begun if this is its first turn, its download taken in."""
         row = int(state.row_of[client])
         if row < 0:
