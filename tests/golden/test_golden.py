@@ -20,6 +20,7 @@ from fedbandit.durable.journals.journal import MemoryJournal, open_journal
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.wire.state import decode_state
 from golden import story
+from golden.moved import move_to_where_it_stands_today
 
 HERE = Path(__file__).parent
 VERSIONS = sorted(folder.name for folder in HERE.glob("[0-9]*"))
@@ -27,29 +28,6 @@ NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip 
 NAMES = [pytest.param(name, marks=NEEDS_JAX) if name.startswith("fn-") else name for name in story.FEDERATIONS]
 EXACT = {"async-linucb", "sync-linucb", "fedego-lasso"}  # whose sums no machine has to round
 SUMS = {"gram", "moment", "new_gram", "new_moment"}
-MOVED = {  # where fields of a coordinator's state stood in 0.1.0, and stand today; what is told otherwise has no place
-    "fedglb-ucb": {
-        "step": "questions.number",
-        "roster": "questions.roster",
-        "answered": "questions.answered",
-        "answers": "questions.rows",
-        "missed": "questions.missed",
-        "iterate": "search.iterate",
-        "place": "search.place",
-        "momentum": "search.momentum",
-    },
-    "fldb-ogd": {
-        "questions.is_open": "questions.is_called",
-        "questions.answers.rows": "questions.rows.gradient",
-        "questions.answers": "",  # the counts, by `answered`
-    },
-    "fedego-lasso": {"missed": "attendance.missed"},
-    "fn-ucb-less": {
-        "called": "attendance.is_called",
-        "answered": "attendance.answered",
-        "missed": "attendance.missed",
-    },
-}
 WINDING = {"search"}  # the path of a minimiser, which the rounding of another machine may lead elsewhere
 
 
@@ -60,7 +38,7 @@ class Golden:
         self.name, self.folder = name, folder
         self.known = json.loads((HERE / version / f"{name}.json").read_text())
         for known in (self.known["coordinator"], self.known["at snapshot"], self.known["later"]["coordinator"]):
-            move(known["state"], MOVED.get(name, {}))
+            move_to_where_it_stands_today(name, known["state"])
         with ZipFile(HERE / version / f"{name}.zip") as archive:
             archive.extractall(folder)
 
@@ -86,22 +64,6 @@ def version(request):
 @pytest.fixture(params=NAMES)
 def golden(request, version, tmp_path):
     return Golden(version, request.param, tmp_path)
-
-
-def move(state, places):
-    """Put what is known of a state where it would stand today."""
-    for before, today in places.items():
-        *above, last = before.split(".")
-        value = inside(state, above).pop(last, None)
-        if today and value is not None:
-            *above, last = today.split(".")
-            inside(state, above)[last] = value
-
-
-def inside(state, names):
-    for name in names:
-        state = state.setdefault(name, {})
-    return state
 
 
 def differences(now, known, sums, place="", winding=WINDING):
