@@ -8,61 +8,11 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-import fedbandit as fb
-from fedbandit.algorithms.glm.shared.messages import Behind, Call, Due, GlobalModel, Gradient, Probe
+from fedbandit.algorithms.glm.shared.messages import Behind, Call, GlobalModel, Gradient, Probe
 from fedbandit.algorithms.glm.shared.updates import IDLE
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
-from fedbandit.core.turns import Observations
-
-CLIENTS, DIMENSION = 4, 3
-EVERYONE = np.arange(CLIENTS)
-COMMITTED = ("gram", "moment", "model", "metric", "observations", "version", "round")
-
-
-class Exchange:
-    """A cohort and a server whose messages are carried by hand; every client has observed some turns."""
-
-    def __init__(self, name="fedglb-ucb", turns=5, **parameters):
-        parameters = parameters or {"sync_threshold": np.inf}
-        sides = fb.algorithm(name, **parameters).build(fb.Setting(CLIENTS, arms=4, dimension=DIMENSION, horizon=100))
-        self.clients, self.server = sides.clients, sides.server
-        self.cohort, self.state = self.clients.start(CLIENTS), self.server.start(CLIENTS)
-        self.rng = np.random.default_rng(0)
-        for _ in range(turns):
-            for client in range(CLIENTS):
-                self.turn(client)
-
-    def turn(self, client):
-        who = np.array([client])
-        offer = self.rng.standard_normal((1, 4, DIMENSION)) / 2
-        choice = self.clients.choose(self.cohort, who, offer, np.empty((1, 0)))
-        reward = (self.rng.random(1) < 0.6).astype(float)
-        return self.clients.learn(self.cohort, who, Observations(offer, choice, reward))
-
-    def due(self, version=1, round_=5):
-        return self.up(Outgoing(np.array([0]), Due(np.array([version]), np.array([round_]))))
-
-    def up(self, outgoing):
-        return list(self.server.receive(self.state, outgoing.clients, outgoing.message))
-
-    def down(self, outgoing):
-        return list(self.clients.receive(self.cohort, outgoing.clients, outgoing.message))
-
-    def finish(self, downs):
-        """Carry everything to the end; return all that the server sent."""
-        sent = list(downs)
-        for each in sent:
-            for answer in self.down(each):
-                sent += self.up(answer)
-        return sent
-
-    def committed(self):
-        return copy.deepcopy({name: getattr(self.state, name) for name in COMMITTED})
-
-
-def same(left, right):
-    return all(np.array_equal(left[name], right[name]) for name in left)
+from samples.glm_exchange import CLIENTS, DIMENSION, EVERYONE, Exchange, same
 
 
 def test_an_update_is_call_probes_and_a_model_for_all():
@@ -246,6 +196,29 @@ def test_at_a_deadline_old_answers_of_silent_clients_are_in_no_sum():
     np.testing.assert_array_equal(exchange.state.gram, before + answer.message.rows(heard).gram.sum(axis=0))
     assert exchange.state.observations == 6 * 2
     assert exchange.state.taken.tolist() == [6, 5, 6, 5]
+
+
+def test_a_search_begins_anew_where_it_is_when_clients_leave_it():
+    """Acceleration remembers where another sum was to be found."""
+    exchange = Exchange(sync_threshold=np.inf, suboptimality=1e-12)
+    waiting = exchange.due()
+    for _ in range(5):
+        (question,) = waiting
+        (answer,) = exchange.down(question)
+        waiting = exchange.up(answer)
+    search = exchange.state.search
+    iterate = search.iterate.copy()
+    assert search.momentum > 1.0
+    assert not np.array_equal(search.place, iterate)
+    (answer,) = exchange.down(waiting[0])
+    heard = np.array([0, 2])
+    exchange.up(Outgoing(heard, answer.message.rows(heard)))
+    (probe,) = exchange.server.deadline(exchange.state)
+    assert probe.clients.tolist() == [0, 2]
+    assert probe.message.step == 6
+    for each in (probe.message.model, search.iterate, search.place):
+        np.testing.assert_array_equal(each, iterate)
+    assert search.momentum == 1.0
 
 
 def test_an_update_of_clients_that_have_observed_nothing_ends():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.lasso.fedego_lasso import AveragingServer, FederatedEstimates, TeamworkEstimates
+from fedbandit.algorithms.lasso.fedego_lasso import FederatedEstimates, TeamworkEstimates
 from fedbandit.algorithms.lasso.teamwork_lasso import RawObservation
 from fedbandit.environments.recorded import Recorded
 from fedbandit.kernels.lasso import rows as kernel
@@ -164,32 +164,6 @@ def test_sparse_estimates_travel_as_pairs():
     assert again.stage.tolist() == [4]
 
 
-def upload(client, stage, value):
-    return np.array([client]), TeamworkEstimates(np.full((1, 2, 3), value), np.array([stage]))
-
-
-def test_the_server_waits_for_all_and_averages():
-    server = AveragingServer(arms=2, dimension=3)
-    state = server.start(2)
-    assert not server.receive(state, *upload(0, 0, 1.0))
-    (broadcast,) = server.receive(state, *upload(1, 0, 3.0))
-    assert broadcast.clients.tolist() == [0, 1]
-    assert (broadcast.message.estimates == 2.0).all()
-
-
-def test_a_client_that_runs_ahead_waits_for_the_others_and_old_uploads_are_ignored():
-    server = AveragingServer(arms=2, dimension=3)
-    state = server.start(2)
-    server.receive(state, *upload(0, 0, 1.0))
-    assert not server.receive(state, *upload(0, 1, 5.0))
-    assert not server.receive(state, *upload(0, 0, 9.0))
-    (broadcast,) = server.receive(state, *upload(1, 0, 3.0))
-    assert (broadcast.message.estimates == 4.0).all()
-    assert broadcast.message.stage == 0
-    (broadcast,) = server.receive(state, *upload(1, 1, 3.0))
-    assert broadcast.message.stage == 1
-
-
 def test_clients_by_hand_choose_as_the_simulator_does():
     world = fb.environment("sparse", clients=2, arms=3, dimension=12)
     count = 2 * 30
@@ -224,29 +198,3 @@ def test_pooling_wins_where_clients_are_identical():
     world = fb.environment("sparse", clients=4, arms=3, dimension=20, clients_are="identical")
     pooled, alone = (fb.run(name, world, turns=4 * 100).regret[-1] for name in ("teamwork-lasso", "lasso-bandit"))
     assert pooled < alone
-
-
-def test_a_deadline_sends_the_average_of_those_who_answered():
-    server = AveragingServer(arms=2, dimension=3)
-    state = server.start(3)
-    assert server.awaited(state).size == 0
-    assert not server.deadline(state)
-    server.receive(state, *upload(0, 0, 1.0))
-    server.receive(state, *upload(2, 0, 2.0))
-    assert server.awaited(state).tolist() == [1]
-    (sent,) = server.deadline(state)
-    assert (sent.message.estimates == 1.5).all()
-    assert state.attendance.missed.tolist() == [0, 1, 0]
-
-
-def test_an_answer_after_the_deadline_is_kept_for_the_next_average():
-    server = AveragingServer(arms=2, dimension=3)
-    state = server.start(2)
-    server.receive(state, *upload(0, 0, 1.0))
-    server.deadline(state)
-    assert not server.receive(state, *upload(1, 0, 5.0))
-    assert server.awaited(state).size == 0
-    server.receive(state, *upload(0, 1, 1.0))
-    assert server.awaited(state).tolist() == [1]
-    (sent,) = server.receive(state, *upload(1, 1, 3.0))
-    assert (sent.message.estimates == 2.0).all()
