@@ -103,3 +103,14 @@ def test_parameters_can_be_given_for_each_client(fedbandit):
 @pytest.mark.parametrize("algorithm", ["async-linucb", "sync-linucb", "local-linucb", "pooled-linucb"])
 def test_every_algorithm_of_the_linear_family_runs(fedbandit, algorithm):
     assert run(fedbandit, algorithm=algorithm).code == 0
+
+
+def test_what_the_algorithm_warns_of_is_on_standard_error_and_in_the_json(fedbandit):
+    arrays = linear_turns(seed=0, turns=40, clients=2, arms=3, dimension=3)
+    arrays["arms"][:, :, 2] = 0.0
+    np.savez("turns.npz", **arrays)
+    said = fedbandit("run", "async-linucb-am", "--recorded", "turns.npz", "--json")
+    (warning,) = json.loads(said.out)["warnings"]
+    assert warning.startswith("async-linucb-am has not started at 2 of 2 clients")
+    assert f"warning: {warning}" in said.err.splitlines()
+    assert "warning" not in run(fedbandit).err

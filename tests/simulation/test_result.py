@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,3 +197,15 @@ def test_a_result_is_shown_without_its_arrays(result):
 def test_the_seconds_of_a_summary_are_rounded_to_milliseconds(duel):
     assert duel.summary()["seconds"] == 0.5
     assert not math.isnan(duel.seconds)
+
+
+def test_warnings_are_saved_and_a_result_from_before_they_were_kept_has_none(duel, tmp_path):
+    warned = replace(duel, warnings=("look here",))
+    warned.save(tmp_path / "warned.npz")
+    assert Result.load(tmp_path / "warned.npz").warnings == ("look here",)
+    with np.load(tmp_path / "warned.npz") as data:
+        arrays = dict(data)
+    about = json.loads(str(arrays["about"]))
+    del about["warnings"]
+    np.savez(tmp_path / "before.npz", **{**arrays, "about": np.array(json.dumps(about))})
+    assert Result.load(tmp_path / "before.npz").warnings == ()

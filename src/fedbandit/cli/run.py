@@ -56,6 +56,8 @@ def run(
                 results.append(result)
                 bar.show(len(results), seeds)
     results.sort(key=lambda result: result.seed)
+    for warning in dict.fromkeys(each for result in results for each in result.warnings):
+        err.print(f"warning: {warning}", soft_wrap=True, highlight=False, markup=False)
     _write(results, trace, figure, save)
     if as_json:
         typer.echo(json.dumps(_summary(results)))

@@ -100,6 +100,13 @@ class Clients(Side, Protocol):
     def receive(self, state: Any, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
         """Take in a download at the clients `to`; return what they now send."""
 
+    def warnings(self, state: Any) -> Sequence[str]:  # noqa: ARG002
+        """Return what whoever runs the clients should know and act on: sentences with a remedy, none if all is well.
+
+        A simulation asks at its end, a site after each reward, until it has been told something: it must cost little.
+        """
+        return ()
+
     def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
         """Choose and learn turn after turn from `start` on, until a turn sends something or the block ends.
 

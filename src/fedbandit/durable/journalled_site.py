@@ -117,6 +117,11 @@ class JournalledSite:
         return encode_state(self.life.node.state)
 
     @property
+    def warnings(self) -> Sequence[str]:
+        """Return what whoever runs the site should know and act on, as far as the algorithm says."""
+        return self.life.node.warnings
+
+    @property
     def opening(self) -> int:
         """Return the number that the site got when it was opened: greater than those of all openings before."""
         return self.life.decisions.life

@@ -46,6 +46,11 @@ class ClientNode:
         played = self.side.play(self.state, turns, start, draws)
         return Decided(played.choices, played.propensity), self._seal(played.outgoing)
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Return what whoever runs the clients should know and act on."""
+        return self.side.warnings(self.state)
+
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
         if envelope.is_upload or np.ndim(envelope.sequence):

@@ -43,6 +43,7 @@ class Result:
     messages: Ints = field(repr=False)
     scalars: Ints = field(repr=False)
     bytes: Ints = field(repr=False)
+    warnings: tuple[str, ...] = ()  # what the algorithm would have whoever runs it know, with a remedy
 
     @classmethod
     def of(cls, trace: Trace, seconds: float, **about: Any) -> Result:
@@ -89,6 +90,7 @@ class Result:
             "downloads": self.downloads,
             "rounds": self.rounds,
             "seconds": round(self.seconds, 3),
+            "warnings": list(self.warnings),
         }
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -109,7 +111,8 @@ class Result:
         """Read what `save` wrote."""
         data: dict[str, Any] = read_npz(path)
         try:
-            about = json.loads(str(data["about"]))
+            about = {"warnings": (), **json.loads(str(data["about"]))}
+            about["warnings"] = tuple(about["warnings"])
             data.setdefault("propensity", np.full(len(data["client"]), np.nan))  # before it was kept
             return cls(**about, **{each.name: data[each.name] for each in _arrays()})
         except (ValueError, KeyError, TypeError) as error:

@@ -41,7 +41,7 @@ def run(
         raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
     count = world.setting().horizon if turns is None else turns
     began = time.perf_counter() - seconds_compiling()
-    trace, _ = simulate(chosen, world, count, seed, progress)
+    trace, wire = simulate(chosen, world, count, seed, progress)
     seconds = time.perf_counter() - seconds_compiling() - began
     return Result.of(
         trace,
@@ -52,6 +52,7 @@ def run(
         world=world.values(),
         seed=seed,
         clients=world.setting().clients,
+        warnings=tuple(wire.clients.warnings),
     )
 
 

@@ -16,13 +16,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from os import getpid
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.randomness import stream
 from fedbandit.durable.checked_input import InputCheck, checked_limits
 from fedbandit.protocol.charter import Charter
+from fedbandit.site.advice import Advice
 from fedbandit.site.condition import SiteState
 from fedbandit.site.decision import Decision, check_ids, named_arm
 from fedbandit.site.exploration import Lots, Propensities, check_samples
@@ -89,8 +89,8 @@ class Site:
         self._lots = Lots(seed, self.node.opening, self.node.draws)
         self._propensities = Propensities(self.node.life.side, propensity_samples, seed, self.node.opening)
         self._tally = Tally(number, self.node.opening) if report else None
-        lots = stream(seed, "waits", number, self.node.opening)
-        self._line = Line(self, number, self._guard, lots, self._release)
+        self._advice = Advice()
+        self._line = Line(self, number, self._guard, stream(seed, "waits", number, self.node.opening), self._release)
 
     def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Decision:
         """Decide between arms (K, d), one row an arm, or by a context (d,) for algorithms whose arms share one."""
@@ -139,8 +139,11 @@ class Site:
                 node.flush()
                 node.maintain()
             has_news = self._line.has_begun and node.has_news
+            advice = self._advice.new(node)
         if has_news:
             self._line.wake()
+        for each in advice:  # not while the lock is held, as in `hear`
+            log.warning("%s", each)
         return is_new
 
     @property
@@ -242,8 +245,6 @@ class Site:
         """Return the site; leaving the block closes it."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the site."""
         self.close()

@@ -178,3 +178,32 @@ def test_without_a_number_half_of_the_features_are_shared():
     explicit = fb.run("async-linucb-am", world, turns=200, upload_threshold=1, global_dimension=3)
     np.testing.assert_array_equal(default.choice, explicit.choice)
     assert default.scalars[-1] == default.messages[-1] * (9 + 3) > 0
+
+
+def lacking(recorded, feature, turns=120, clients=3):
+    """A world whose arms have one feature that follows from another, or None that does."""
+    world = personal_turns(seed=0, turns=turns, clients=clients, arms=4, dimension=4, global_dimension=2)
+    if feature is not None:
+        world["arms"][:, :, feature] = 2.0 * world["arms"][:, :, feature - 1]
+    return recorded(world)
+
+
+def test_features_that_never_reach_full_rank_are_told_at_the_end_of_a_run(recorded):
+    result = fb.run("async-linucb-am", lacking(recorded, 3), global_dimension=2, upload_threshold=1.1)
+    (warning,) = result.warnings
+    assert warning.startswith("async-linucb-am has not started at 3 of 3 clients: after ")
+    assert "the arms chosen have rank 3 of 4, so it still decides by plain LinUCB and uploads nothing" in warning
+    assert warning.endswith("or run async-linucb, which needs no full rank")
+    assert result.uploads == 0
+
+
+def test_nothing_is_told_of_clients_that_have_started_or_have_had_few_turns(recorded):
+    assert fb.run("async-linucb-am", lacking(recorded, None), global_dimension=2).warnings == ()
+    assert fb.run("async-linucb-am", lacking(recorded, 3, turns=12), global_dimension=2).warnings == ()
+
+
+def test_who_starts_by_what_others_shared_is_told_nothing_of_its_own_rank(recorded):
+    world = personal_turns(seed=0, turns=200, clients=3, arms=4, dimension=4, global_dimension=2)
+    world["arms"][world["client"] == 0, :, 3] = 0.0
+    shared = {"global_dimension": 2, "upload_threshold": 1.0, "download_threshold": 1.0}
+    assert fb.run("async-linucb-am", recorded(world), **shared).warnings == ()

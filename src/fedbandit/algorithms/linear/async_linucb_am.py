@@ -22,6 +22,7 @@ A client's data are kept as X^T X and X^T y only: the start needs no more, so me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -45,9 +46,11 @@ from fedbandit.kernels.linear.alternation_rows import (
     Split,
     empty_estimates,
 )
-from fedbandit.kernels.linear.generalised_inverse import GeneralisedInverses, empty_inverses
+from fedbandit.kernels.linear.generalised_inverse import CUT, GeneralisedInverses, empty_inverses
 from fedbandit.kernels.linear.turns import TurnKernels
 from fedbandit.kernels.shared.rows import doubled
+
+PATIENCE = 4  # times as many turns as there are features: who has not started by then is told why
 
 
 @dataclass
@@ -96,6 +99,22 @@ class AlternatingClients(LinearClients):
         """Prepare the row of a client that acts for the first time, in all parts."""
         for rows in (state.rows, state.whole, state.local):
             kernel.begin(rows, row, self.ridge)
+
+    def warnings(self, state: AlternatingState) -> Sequence[str]:
+        """Say so where clients that have had many turns have not started, and why."""
+        acting, features = int(state.used[0]), self.lengths[0]
+        turns = state.whole.turns[:acting]
+        waiting = np.flatnonzero(~state.estimates.started[:acting] & (turns >= PATIENCE * features))
+        if not waiting.size:
+            return ()
+        one = int(waiting[np.argmax(turns[waiting])])
+        rank = int((np.linalg.eigvalsh(state.whole.gram[one]) > CUT).sum())
+        where = f" at {waiting.size} of {acting} clients" if acting > 1 else ""
+        return (
+            f"async-linucb-am has not started{where}: after {turns[one]} turns the arms chosen have rank {rank} of "
+            f"{features}, so it still decides by plain LinUCB and uploads nothing. Leave out features that are always "
+            "0 or follow from others, or run async-linucb, which needs no full rank",
+        )
 
     def grow(self, state: AlternatingState) -> None:
         """Make room for as many rows again, in all parts."""
