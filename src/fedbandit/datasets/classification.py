@@ -36,6 +36,21 @@ class Classification:
     training_rows: int
     missing: tuple[str, ...] = ()
 
+    @classmethod
+    def of_numbers(
+        cls,
+        name: str,
+        numbers: Floats,
+        number_names: tuple[str, ...],
+        labels: Ints,
+        class_names: tuple[str, ...],
+        training_rows: int | None = None,
+    ) -> Classification:
+        """Return a table without categorical columns; all rows are for training unless their number is given."""
+        none = np.empty((len(labels), 0), dtype=np.int64)
+        training = len(labels) if training_rows is None else training_rows
+        return cls(name, numbers, number_names, none, (), (), labels, class_names, training)
+
     def counts(self) -> dict[str, int]:
         """Return the number of rows, of training rows and of rows of each class."""
         per_class = np.bincount(self.labels, minlength=len(self.class_names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from types import TracebackType
 
 from fedbandit.core.errors import InvalidInput
 
@@ -34,9 +33,7 @@ class Guard:
             self.lock.release()
             raise closed()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let the next thread in."""
         self.lock.release()
 

@@ -17,10 +17,10 @@ from typing import ClassVar, Never
 
 import numpy as np
 
+from fedbandit.algorithms.neural.shared.directions import directions_of
 from fedbandit.algorithms.random_choice import SilentServer
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.errors import InvalidInput
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
@@ -56,12 +56,7 @@ class KernelClients(TurnByTurn):
 
     def choose(self, state: KernelCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
-        directions = draws if self.draws else np.ones(features.shape[:2])
-        if directions.shape != features.shape[:2]:
-            raise InvalidInput(
-                f"{features.shape[1]} arms on offer, but arms={self.draws} when the algorithm was built: "
-                "give that number"
-            )
+        directions = directions_of(features, draws, self.draws)
         length, width = self.algorithm.length, self.algorithm.width
         return np.array(
             [

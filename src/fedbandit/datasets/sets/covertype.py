@@ -79,16 +79,8 @@ def load(path: str | os.PathLike[str] | None = None) -> Classification:
     """
     release = find(DESCRIPTION, path)
     rows = remembered(release, _parse)["rows"]
-    loaded = Classification(
-        name=DESCRIPTION.name,
-        numbers=rows[:, :54].astype(float),
-        number_names=COLUMN_NAMES,
-        categories=np.empty((len(rows), 0), dtype=np.int64),
-        category_names=(),
-        levels=(),
-        labels=rows[:, 54].astype(np.int64),
-        class_names=CLASS_NAMES,
-        training_rows=len(rows),
+    loaded = Classification.of_numbers(
+        DESCRIPTION.name, rows[:, :54].astype(float), COLUMN_NAMES, rows[:, 54].astype(np.int64), CLASS_NAMES
     )
     return with_missing(loaded, DESCRIPTION, release)
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
-
 from fedbandit.datasets.classification import Classification
 from fedbandit.datasets.description import Description, Download, with_missing
 from fedbandit.datasets.files.folders import find
@@ -54,17 +52,8 @@ def load(path: str | os.PathLike[str] | None = None) -> Classification:
     release = find(DESCRIPTION, path)
     table = Table.open(release, "magic04.data", b",")
     rows = _numbered(table).decimals(11)
-    loaded = Classification(
-        name=DESCRIPTION.name,
-        numbers=rows[:, :10].copy(),
-        number_names=COLUMN_NAMES,
-        categories=np.empty((len(rows), 0), dtype=np.int64),
-        category_names=(),
-        levels=(),
-        labels=table.labels(rows[:, 10], column=11, first=0, last=1),
-        class_names=CLASS_NAMES,
-        training_rows=len(rows),
-    )
+    labels = table.labels(rows[:, 10], column=11, first=0, last=1)
+    loaded = Classification.of_numbers(DESCRIPTION.name, rows[:, :10].copy(), COLUMN_NAMES, labels, CLASS_NAMES)
     return with_missing(loaded, DESCRIPTION, release)
 
 

@@ -61,16 +61,8 @@ def load(path: str | os.PathLike[str] | None = None) -> Classification:
     release = find(DESCRIPTION, path)
     training, test = _rows(release, "shuttle.trn"), _rows(release, "shuttle.tst")
     rows = np.concatenate([training, test])
-    loaded = Classification(
-        name=DESCRIPTION.name,
-        numbers=rows[:, :9].astype(float),
-        number_names=COLUMN_NAMES,
-        categories=np.empty((len(rows), 0), dtype=np.int64),
-        category_names=(),
-        levels=(),
-        labels=rows[:, 9].copy(),
-        class_names=CLASS_NAMES,
-        training_rows=len(training),
+    loaded = Classification.of_numbers(
+        DESCRIPTION.name, rows[:, :9].astype(float), COLUMN_NAMES, rows[:, 9].copy(), CLASS_NAMES, len(training)
     )
     return with_missing(loaded, DESCRIPTION, release)
 

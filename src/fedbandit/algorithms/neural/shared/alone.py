@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Never
 
-import numpy as np
-
+from fedbandit.algorithms.neural.shared.directions import directions_of
 from fedbandit.algorithms.neural.shared.learner import Learner, Own
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
@@ -35,12 +33,7 @@ class AloneClients(TurnByTurn):
 
     def choose(self, state: Own, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
-        directions = draws if self.draws else np.ones(features.shape[:2])
-        if directions.shape != features.shape[:2]:
-            raise InvalidInput(
-                f"{features.shape[1]} arms on offer, but arms={self.draws} when the algorithm was built: "
-                "give that number"
-            )
+        directions = directions_of(features, draws, self.draws)
         clients, cast = len(state.turns), self.rounds.device.cast
         with self.rounds.active():
             choice = self.rounds.choose_by_own_bound(

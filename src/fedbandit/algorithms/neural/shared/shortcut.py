@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from fedbandit.algorithms.neural.shared.directions import directions_of
 from fedbandit.algorithms.neural.shared.exchange import Exchange
 from fedbandit.algorithms.neural.shared.fn_ucb_clients import NeuralCohortState
 from fedbandit.algorithms.neural.shared.learner import Learner, Own
@@ -99,7 +100,7 @@ class LoneShortcut(RoundsInSpans):
     def simulate_rounds(self, clients: Own, server: NoState, turns: Turns, draws: Floats) -> SimulatedRounds:  # noqa: ARG002
         """Play a block of rounds; `draws` are the directions of samples, if there are any."""
         count = len(clients.turns)
-        looks = draws if draws.shape[1] else np.ones(turns.features.shape[:2])
+        looks = directions_of(turns.features, draws, draws.shape[1])
         choices = []
         with self.rounds.active():
             for rounds, trains in self.spans(clients, turns, lambda: SPAN):
