@@ -9,7 +9,7 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.algorithms.dueling.shared.family import Inbox
-from fedbandit.algorithms.dueling.shared.search import Gradient, Lbfgs, take_in
+from fedbandit.algorithms.dueling.shared.search import Gradient, Lbfgs
 from fedbandit.algorithms.federated_minimum import Gradients, Questions, no_questions
 from fedbandit.algorithms.glm.shared.solvers import Accelerated, Answers, DampedNewton, Search
 from fedbandit.kernels.glm.descent import new_search
@@ -28,7 +28,8 @@ def asked(number=0):
 def answer(questions, *clients, number=1, value=1.0):
     senders = np.array(clients)
     rows = np.full((len(clients), DIMENSION), value) * (senders[:, np.newaxis] + 1)
-    return take_in(questions, senders, Gradient(rows, np.full(len(clients), number)))
+    message = Gradient(rows, np.full(len(clients), number))
+    return questions.take_in(senders, message, questions.fits(senders, message.number))
 
 
 def test_the_last_answer_is_told_and_every_row_is_its_senders():
@@ -92,7 +93,8 @@ def test_every_solver_finds_the_same_minimum_by_the_same_exchange(kind):
     for _ in range(2000):
         theta = search.trial if kind is Lbfgs else search.iterate
         gradients = logistic_gradients(theta, features).sum(axis=1)
-        assert questions.take_in(EVERYONE, Gradient(gradients, np.full(CLIENTS, questions.number)))
+        message = Gradient(gradients, np.full(CLIENTS, questions.number))
+        assert questions.take_in(EVERYONE, message, questions.fits(EVERYONE, message.number))
         rows = questions.rows if kind is Lbfgs else as_answers(questions.rows.gradient, theta, features)
         if solver.advance(search, rows):
             break

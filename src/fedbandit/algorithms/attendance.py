@@ -68,7 +68,7 @@ class Attendance:
 
     def open_next(self) -> None:
         """End the round, if one is open, and open the next; who took no part takes none in that."""
-        if self.is_open:
+        if self.is_open and not self.is_complete:
             self._miss()
         self.answered[:] = False
         self.open()

@@ -80,10 +80,17 @@ class Questions(Attendance, Generic[Rows]):
         """Tell which answers are to the open question, and the first of their senders to it."""
         return np.asarray(self.silent[senders] & (numbers == self.number) & self.is_open)
 
-    def take_in(self, senders: Ints, message: Upload) -> bool:
-        """Keep answers that fit; tell whether nobody's is wanting any more."""
-        for name in message.layout().keys() & set(self.rows._fields):
-            getattr(self.rows, name)[senders] = getattr(message, name)
+    def take_in(self, senders: Ints, message: Upload, fits: Bools) -> bool:
+        """Keep the answers that fit; tell whether the last that was wanting is among them."""
+        if not fits.all():
+            at = np.flatnonzero(fits)
+            if not at.size:
+                return False
+            senders, message = senders[at], message.rows(at)
+        names = message.layout()
+        for name, rows in zip(self.rows._fields, self.rows, strict=True):
+            if name in names:
+                rows[senders] = getattr(message, name)
         self.answer(senders)
         return self.is_complete
 

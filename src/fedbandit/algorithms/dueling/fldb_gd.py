@@ -37,7 +37,7 @@ from fedbandit.algorithms.dueling.shared.family import (
     empty_inbox,
     put,
 )
-from fedbandit.algorithms.dueling.shared.search import Gradient, GradientSteps, Lbfgs, Probe, check_gradient, take_in
+from fedbandit.algorithms.dueling.shared.search import Gradient, GradientSteps, Lbfgs, Probe, check_gradient
 from fedbandit.algorithms.federated_minimum import Gradients, Questions, Solver, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
@@ -154,7 +154,8 @@ class GradientServer(DuelingServer):
             put(state.new_information, senders, message.information)
             state.attendance.answer(senders)
             return self._begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
-        return self._advance(state) if take_in(state.questions, senders, message) else ()
+        is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
+        return self._advance(state) if is_last else ()
 
     def check(
         self, state: GradientServerState, sender: int, message: Information | Gradient,  # noqa: ARG002

@@ -39,7 +39,7 @@ from fedbandit.algorithms.dueling.shared.family import (
     put,
 )
 from fedbandit.algorithms.dueling.shared.online_duels import OnlineClients, Progress, Synchronised
-from fedbandit.algorithms.dueling.shared.search import Gradient, Lbfgs, Probe, check_gradient, take_in
+from fedbandit.algorithms.dueling.shared.search import Gradient, Lbfgs, Probe, check_gradient
 from fedbandit.algorithms.federated_minimum import Gradients, Questions, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
@@ -118,7 +118,8 @@ class OnlineServer(DuelingServer):
             state.latest = max(state.latest, int(message.rounds.max()))
             state.attendance.answer(senders)
             return self._communicate(state) if state.attendance.is_complete and not state.questions.is_open else ()
-        return self._go_on(state, state.questions.rows) if take_in(state.questions, senders, message) else ()
+        is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
+        return self._go_on(state, state.questions.rows) if is_last else ()
 
     def check(
         self, state: OnlineServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fedbandit.algorithms.federated_minimum import Gradients, Questions
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts, check_length, check_not_ahead
@@ -42,12 +40,6 @@ class Gradient(Upload, kind="dueling.gradient"):
         return 0
 
 
-def take_in(questions: Questions[Gradients], senders: Ints, message: Gradient) -> bool:
-    """Keep answers to the open question; tell whether nobody's is wanting any more."""
-    fits = np.flatnonzero(questions.fits(senders, message.number))
-    return bool(fits.size) and questions.take_in(senders[fits], message.rows(fits))
-
-
 def check_gradient(questions: Questions[Gradients], message: Gradient, duels: int, bounds: Bounds) -> None:
     """Refuse an answer that is far ahead, or longer than the gradient of so many duels: |g| <= sum |z| <= n 2 L.
 
@@ -77,6 +69,7 @@ class Lbfgs:
 class GradientSteps:
     """Plain gradient descent: a fixed number of steps of a fixed length.
 
+    >>> import numpy as np
     >>> search, answers = descent.new_search(1), Gradients(np.array([[-1.5], [0.5]]))
     >>> solver = GradientSteps(ridge=1.0, inner_steps=2, step=0.5)
     >>> [(solver.advance(search, answers), float(search.trial[0])) for _ in range(2)]

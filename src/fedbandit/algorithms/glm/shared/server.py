@@ -132,11 +132,7 @@ class GlmServer(Server):
             whole = message.since == state.taken[senders]  # or an update went on without what came before
             again = [self._call_again(state, sender) for sender in senders[fits & ~whole].tolist()]
             fits &= whole
-            if not fits.any():
-                return again
-        if not fits.all():
-            senders, message = senders[fits], message.rows(fits)
-        return self._go_on(state, update) if state.questions.take_in(senders, message) else again
+        return self._go_on(state, update) if state.questions.take_in(senders, message, fits) else again
 
     def _check_kind(self, state: GlmServerState, update: GlobalUpdate, message: Upload) -> None:
         step = state.questions.number
