@@ -6,24 +6,9 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.core.errors import InvalidInput
-from fedbandit.experiments.claims import CheaperAtEqual, Monotone, Ordered
-from fedbandit.experiments.experiment import Cell, Experiment, Point, Quick, Series, along, grid
-from fedbandit.experiments.figures import Against, OverTime, TradeOff
+from fedbandit.experiments.experiment import Cell, Point, Quick, Series, along, grid
 from reference.recorded import linear_turns
-
-SMALL = Experiment(
-    id="test/small",
-    title="two series",
-    environment="linear",
-    world={"clients": 5, "dimension": 3},
-    turns=50,
-    seeds=3,
-    series=(
-        Series("Async", "async-linucb", grid("γ={upload_threshold:g}", upload_threshold=[1.5, 2, 5])),
-        Series("Local", "local-linucb"),
-    ),
-)
+from samples.small_experiment import SMALL
 
 
 def test_a_grid_has_a_point_for_every_combination():
@@ -146,135 +131,6 @@ def test_a_quick_length_replaces_the_length_in_whichever_way_it_was_given():
 def test_quick_sizes_reach_the_points_that_set_them():
     swept = replace(SMALL, series=(Series("Local", "local-linucb", along((Point(),), clients=[50])),))
     assert replace(swept, quick=Quick(world={"clients": 4})).quickened().series[0].points[0].world == {"clients": 4}
-
-
-def named(*labels, **points):
-    return tuple(Series(label, "local-linucb", **points) for label in labels)
-
-
-BAD = {
-    "no series": ({"series": ()}, "experiment 'test/small' has no series: add at least one [[series]]"),
-    "no seeds": ({"seeds": 0}, "seeds must be at least 1, not 0: give the number of repetitions"),
-    "two lengths": ({"rounds": 5}, "turns=50 and rounds=5 are both given: keep one of them"),
-    "an unknown environment": ({"environment": "liner"}, "unknown environment 'liner': did you mean 'linear'?"),
-    "an unknown size": ({"world": {"client": 3}}, "unknown parameter 'client': did you mean 'clients'?"),
-    "a bad size": (
-        {"world": {"clients": 0}},
-        "clients must be at least 1, not 0: give a whole number in that range",
-    ),
-    "an unknown algorithm": (
-        {"series": (Series("A", "async-linucv"),)},
-        "unknown algorithm 'async-linucv': did you mean 'async-linucb'?",
-    ),
-    "an unknown parameter": (
-        {"series": (Series("A", "async-linucb", grid(rigde=[1])),)},
-        "unknown parameter 'rigde': did you mean 'ridge'?",
-    ),
-    "a bad parameter": (
-        {"series": (Series("A", "async-linucb", grid(ridge=[1, -1])),)},
-        "ridge must be greater than 0, not -1: give a number in that range",
-    ),
-    "a series without points": (
-        {"series": named("A", points=())},
-        "series 'A' has no points: give each parameter of its grid a value",
-    ),
-    "two series under one label": (
-        {"series": named("A", "A")},
-        "series 'A' has two points '': give each a label of its own",
-    ),
-    "two points under one label": (
-        {"series": (Series("A", "async-linucb", grid("same", ridge=[1, 2])),)},
-        "series 'A' has two points 'same': give each a label of its own",
-    ),
-    "one run under two labels": (
-        {"series": named("A", points=(Point({}, {"clients": 3}, "few"), Point({}, {"clients": 3}, "many")))},
-        "points 'few' and 'many' of series 'A' are the same run: drop one, or take what they sweep out of the world of "
-        "`quick`",
-    ),
-    "a figure of an unknown quantity": (
-        {"figures": (TradeOff(y="regrets"),)},
-        "unknown quantity 'regrets': did you mean 'regret'?",
-    ),
-    "a figure over time of what is known at the end alone": (
-        {"figures": (OverTime(y="uploads"),)},
-        "unknown quantity 'uploads': known: bytes, messages, regret, reward, scalars",
-    ),
-    "a figure against an unknown quantity": (
-        {"figures": (TradeOff(x="mesages"),)},
-        "unknown quantity 'mesages': did you mean 'messages'?",
-    ),
-    "a figure against what only some series sweep": (
-        {"figures": (Against(x="upload_threshold"),)},
-        "unknown quantity 'upload_threshold': did you mean 'uploads'?",
-    ),
-    "a figure against words": (
-        {
-            "series": (Series("A", "async-linucb", grid(exploration=["ucb", "thompson"])),),
-            "figures": (Against(x="exploration"),),
-        },
-        "exploration is 'ucb' in series 'A': an axis needs numbers",
-    ),
-    "a figure of an unknown series": (
-        {"figures": (TradeOff(series=("Asinc",)),)},
-        "unknown series 'Asinc': did you mean 'Async'?",
-    ),
-    "two figures under one name": (
-        {"figures": (TradeOff(), TradeOff(y="reward"))},
-        "a figure's name must be its own and name a file, not 'trade-off': choose another",
-    ),
-    "a figure in another folder": (
-        {"figures": (TradeOff(name="../x"),)},
-        "a figure's name must be its own and name a file, not '../x': choose another",
-    ),
-    "an unknown spread": (
-        {"figures": (OverTime(spread="standard eror"),)},
-        "unknown spread 'standard eror': did you mean 'standard error'?",
-    ),
-    "a claim about an unknown series": (
-        {"claims": (CheaperAtEqual("", cheaper="Asinc", dearer="Local"),)},
-        "unknown series 'Asinc': did you mean 'Async'?",
-    ),
-    "a claim about unknown series in order": (
-        {"claims": (Ordered("", ("Async", "Locale")),)},
-        "unknown series 'Locale': did you mean 'Local'?",
-    ),
-    "a monotone claim about an unknown series": (
-        {"claims": (Monotone("", ("Asink",), along="messages"),)},
-        "unknown series 'Asink': did you mean 'Async'?",
-    ),
-    "no id": ({"id": ""}, "id '' cannot name a folder of results: give a plain name, as in my-experiment"),
-    "an id above": (
-        {"id": "../x"},
-        "id '../x' cannot name a folder of results: give a plain name, as in my-experiment",
-    ),
-    "an id elsewhere": (
-        {"id": "/x"},
-        "id '/x' cannot name a folder of results: give a plain name, as in my-experiment",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_run_or_shown_is_refused_before_anything_runs(case):
-    changes, sentence = BAD[case]
-    with pytest.raises(InvalidInput) as error:
-        replace(SMALL, **changes).check()
-    assert str(error.value) == sentence
-
-
-def test_a_good_experiment_passes():
-    shown = (
-        TradeOff(),
-        OverTime(),
-        Against(x="upload_threshold", series=("Async",)),
-        Against(x="rounds", name="against-rounds"),
-    )
-    claims = (
-        CheaperAtEqual("", "Async", "Local"),
-        Ordered("", ("Async", "Local")),
-        Monotone("", ("Async",), "messages"),
-    )
-    replace(SMALL, figures=shown, claims=claims).check()
 
 
 def test_a_registered_experiment_is_known_by_its_id():

@@ -1,14 +1,11 @@
 """Every reader takes its files from a folder, a zip, packed or not, with either line end."""
 
 import gzip
-import io
-import tarfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from fedbandit.datasets import catalogue, load
 from fedbandit.datasets.files import examples
@@ -18,7 +15,6 @@ from fedbandit.datasets.sets import (
     delicious,
     lastfm,
     magic,
-    medical_mnist,
     movielens,
     mushroom,
     shuttle,
@@ -230,28 +226,3 @@ def test_warfarin_features_fill_missing_weights_with_the_mean_or_what_is_given(t
     assert (features[:, 4:-3].sum(axis=1) == len(data.levels)).all()
     assert features[:, -3:].tolist() == [[1, 0, 1], [1, 0, 0]]
     assert data.features(missing_weight=170.0).toarray()[1, 2] == 170.0
-
-
-def jpeg(shade: int, side: int = 64) -> bytes:
-    file = io.BytesIO()
-    Image.new("L", (side, side), shade).save(file, "jpeg")
-    return file.getvalue()
-
-
-def test_medical_mnist_decodes_the_official_tar(tmp_path: Path) -> None:
-    classes = ["Hand", "AbdomenCT", "BreastMRI", "HeadCT", "CXR", "ChestCT"]
-    path = tmp_path / "MedNIST.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        for index, name in enumerate(classes):
-            content = jpeg(40 * index)
-            member = tarfile.TarInfo(f"MedNIST/{name}/000000.jpeg")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    data = medical_mnist.load(path)
-    assert data.filenames.tolist() == [f"{name}/000000.jpeg" for name in medical_mnist.CLASS_NAMES]
-    assert data.images[:, 0, 0].tolist() == [40, 80, 160, 200, 0, 120]
-    folder = tmp_path / "unpacked"
-    for name, shade in zip(classes, range(0, 240, 40), strict=True):
-        written(folder / name, {"000000.jpeg": jpeg(shade)})
-    assert np.array_equal(medical_mnist.load(folder).images, data.images)
-    assert data.vectors(slice(0, 1)).max() == np.float32(40 / 255)
