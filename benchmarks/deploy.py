@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -24,19 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.deploy_senders import DIMENSION, Sender, all_acknowledged, warm_up, with_senders
 from benchmarks.row import Row
-from fedbandit.algorithms.linear.shared.family import Statistics
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.link import NatsLink
-from fedbandit.wire import encode
-from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
 
-DIMENSION, SITES, MANY_SITES = 25, 100, 1000
+SITES, MANY_SITES = 100, 1000
 OFFERED, SECONDS, WARM_SECONDS = 2000, 10.0, 3.0
 MEMORY = "/dev/shm"  # a place that is synced at once
-WINDOW = 8  # uploads of a site that are under way, when all send as fast as they can
 ASYNC = 'algorithm = "async-linucb"\nset = { upload_threshold = 1.2, download_threshold = 2.0 }'
 SYNC = 'algorithm = "sync-linucb"\nset = { sync_threshold = 0.01 }'
 
@@ -82,92 +77,9 @@ def deployed(algorithm: str, sites: int, apart: bool = False) -> Iterator[Deploy
                 os.sched_setaffinity(0, before)
 
 
-def _bodies(count: int) -> list[bytes]:
-    """Uploads that honest sites can have made: sums over two observations of length 1."""
-    rng = np.random.default_rng(1)
-    pairs = rng.standard_normal((count, 2, DIMENSION))
-    pairs /= np.linalg.norm(pairs, axis=-1, keepdims=True)
-    rewards = rng.uniform(-1, 1, (count, 2))
-    grams, moments = np.einsum("nki,nkj->nij", pairs, pairs), np.einsum("nki,nk->ni", pairs, rewards)
-    return [
-        encode(Statistics(gram[np.newaxis], moment[np.newaxis], np.array([2])))
-        for gram, moment in zip(grams, moments, strict=True)
-    ]
-
-
-class Sender:
-    """One site's connection: it sends uploads and notes when each was acknowledged."""
-
-    def __init__(self, link: NatsLink, number: int, bodies: list[bytes]) -> None:
-        """Take the connection and what is to be sent."""
-        self.link, self.number, self.bodies = link, number, bodies
-        self.sent: list[float] = []
-        self.waits: list[float] = []
-        self.room = asyncio.Semaphore(WINDOW)
-        self.downloaded = asyncio.Event()
-        self.introduced = asyncio.Event()
-
-    async def introduce(self) -> None:
-        """Ask what the coordinator has, as a site does before it sends anything; wait for the answer."""
-        await self.link.send(with_numbers(Kind.ASK, self.number, 0, 0, *Question(1, 0, mark=1)).to_bytes())
-        await self.introduced.wait()
-
-    async def send(self) -> None:
-        """Send the next upload."""
-        body = self.bodies[len(self.sent) % len(self.bodies)]
-        self.sent.append(time.perf_counter())
-        await self.link.send(Frame(Kind.UPLOAD, self.number, 1, len(self.sent), body).to_bytes())
-
-    async def listen(self) -> None:
-        """Take in acknowledgements and downloads."""
-        while True:
-            frame = Frame.from_bytes(await self.link.receive())
-            if frame.kind is Kind.ACKNOWLEDGEMENT:
-                self.introduced.set()
-                now = time.perf_counter()
-                for _ in range(len(self.waits), frame.sequence):
-                    self.waits.append(now - self.sent[len(self.waits)])
-                    self.room.release()
-            elif frame.kind is Kind.DOWNLOAD:
-                self.downloaded.set()
-            else:
-                raise RuntimeError(f"unexpected {frame.name}: {frame.body!r}")
-
-
-async def with_senders(
-    address: Address, sites: Iterable[int], work: Callable[[list[Sender]], Awaitable[float]]
-) -> float:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
-    bodies = _bodies(64)
-    senders = [Sender(await NatsLink.open(address, number), number, bodies) for number in sites]
-    listeners = [asyncio.ensure_future(sender.listen()) for sender in senders]
-    try:
-        await asyncio.gather(*(sender.introduce() for sender in senders))
-        return await work(senders)
-    finally:
-        for listener in listeners:
-            listener.cancel()
-        await asyncio.gather(*listeners, return_exceptions=True)
-        await asyncio.gather(*(sender.link.close() for sender in senders))
-
-
 def _run(algorithm: str, sites: int, work: Callable[[list[Sender]], Awaitable[float]], apart: bool = False) -> float:
     with deployed(algorithm, sites, apart) as deployment:
         return asyncio.run(with_senders(deployment.address, range(sites), work))
-
-
-async def warm_up(senders: list[Sender]) -> None:
-    """Have one upload of each acknowledged: all is compiled and everybody is known."""
-    await asyncio.gather(*(sender.send() for sender in senders))
-    await all_acknowledged(senders)
-    for sender in senders:
-        sender.waits = [0.0] * len(sender.waits)
-
-
-async def all_acknowledged(senders: list[Sender]) -> None:
-    while any(len(sender.waits) < len(sender.sent) for sender in senders):
-        await asyncio.sleep(0.005)
 
 
 async def _as_fast_as_they_can(senders: list[Sender]) -> float:

@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from benchmarks.deploy import ASYNC, Deployment, Sender, all_acknowledged, deployed, kilobytes, warm_up, with_senders
+from benchmarks.deploy import ASYNC, Deployment, deployed, kilobytes
+from benchmarks.deploy_senders import Sender, all_acknowledged, warm_up, with_senders
 from benchmarks.row import Row
 from fedbandit.transport.nats.subjects import SHARDS, Subjects
 from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
@@ -84,7 +85,8 @@ def _work(
 ) -> Callable[[list[Sender]], Awaitable[float]]:
     async def work(everybody: list[Sender]) -> float:
         await warm_up(everybody)  # the one that will flood is known as well
-        senders = everybody[:-1]
+        *senders, flooder = everybody
+        flooder.is_over = True  # others will speak in its name
         await _waits(senders)
         alone, memory, log = await _waits(senders), kilobytes(deployment.coordinator), deployment.log.stat().st_size
         subjects = Subjects(deployment.address.federation)
