@@ -1,6 +1,7 @@
 """A fuzz of every algorithm's coordinator: hostile frames among those of an honest run, by a seed.
 
     cd tests && python -m contract.fuzz --frames 1000000
+    cd tests && python -m contract.fuzz --frames 100000 --without-limits
 
 Before an honest upload arrives, any number of frames arrive that were made of it and of those before: fields with
 extreme, swapped, repeated, stale and future values, wrong shapes, random bytes, any order, any epoch and number. What
@@ -35,11 +36,11 @@ NUMBERS = np.array(
 )
 COUNTS = [0, 1, 2, -1, -30, 7, 1000, 2**20, 2**31, 2**40, 2**41, 2**62, 2**63 - 1, -(2**63)]
 FACTORS = [-1.0, 0.0, 0.5, 0.999, 1.001, 2.0, 10.0, 1e6]
-LIMITS = [
+LIMITS = (
     Limits(Bounds(LENGTH, REWARD)),
     Limits(Bounds(LENGTH, REWARD), observations_per_second=1.0, uploads_ahead=16, epochs=50),
-    Limits(),
-]
+)
+WITHOUT = (Limits(),)
 MEMORY = 40  # uploads that a mutant may be made of
 
 
@@ -57,9 +58,9 @@ class Tally:
 class FuzzedRun(HonestRun):
     """An honest run with hostile frames before each of its uploads."""
 
-    def __init__(self, name, tally, seed, most, rounds=12, intensity=30):
+    def __init__(self, name, tally, seed, most, rounds=12, intensity=30, limits=LIMITS):
         self.rng = np.random.default_rng([seed, 77])
-        super().__init__(name, rounds, seed, limits=LIMITS[seed % len(LIMITS)])
+        super().__init__(name, rounds, seed, limits=limits[seed % len(limits)])
         self.tally, self.most, self.intensity = tally, most, intensity
         self.past: list[Frame] = []
         self.clock = 0.0
@@ -217,11 +218,14 @@ def numbers_in(value, name="state"):
         yield from numbers_in(part, f"{name}.{each}")
 
 
-def fuzz(name, frames, seed=0, patience=1e9):
-    """Send so many hostile frames to coordinators of an algorithm; return what came of them."""
+def fuzz(name, frames, seed=0, patience=1e9, limits=LIMITS):
+    """Send so many hostile frames to coordinators of an algorithm, with each of some limits in turn.
+
+    Return what came of them.
+    """
     tally, began = Tally(), time.perf_counter()
     while tally.frames < frames and time.perf_counter() - began < patience:
-        run = FuzzedRun(name, tally, seed + tally.runs, frames - tally.frames)
+        run = FuzzedRun(name, tally, seed + tally.runs, frames - tally.frames, limits=limits)
         try:
             run.play()
         except FedbanditError:
@@ -244,6 +248,7 @@ def main(arguments=None):
     parser.add_argument("--each", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", help="algorithms")
+    parser.add_argument("--without-limits", action="store_true", help="of contexts, rewards and rates")
     parser.add_argument("--patience", type=float, default=1e9, help="seconds for one algorithm, at most")
     options = parser.parse_args(arguments)
     names = [getattr(name, "values", [name])[0] for name in algorithm_names()]
@@ -254,7 +259,7 @@ def main(arguments=None):
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     total = 0
     for name in talking:
-        tally = fuzz(name, share, options.seed, options.patience)
+        tally = fuzz(name, share, options.seed, options.patience, WITHOUT if options.without_limits else LIMITS)
         total += tally.frames
         counts = [
             tally.outcomes[each] for each in (Outcome.REFUSED, Outcome.NOT_YET, Outcome.ACCEPTED, Outcome.REPEATED)

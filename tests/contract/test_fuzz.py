@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contract.fuzz import fuzz
+from contract.fuzz import WITHOUT, fuzz
 from contract.small_worlds import NEEDS_JAX
 from fedbandit.durable.outcome import Outcome
 
@@ -16,10 +16,11 @@ NEURAL = ["fn-ucb", "fn-ucb-less"]
 
 
 def assert_withstands(name, frames, seed):
-    tally = fuzz(name, frames, seed)
-    assert tally.frames >= frames
-    assert tally.outcomes[Outcome.ACCEPTED] > 0
-    assert tally.outcomes[Outcome.REFUSED] > frames / 10
+    for share, more in ((2 * frames // 3, {}), (frames // 3, {"limits": WITHOUT})):
+        tally = fuzz(name, share, seed, **more)
+        assert tally.frames >= share
+        assert tally.outcomes[Outcome.ACCEPTED] > 0
+        assert tally.outcomes[Outcome.REFUSED] > share / 10
 
 
 @pytest.mark.parametrize("name", TALKING)
