@@ -75,6 +75,21 @@ def test_a_frame_that_stops_the_coordinator_at_every_start_is_put_aside(place, t
     journal.close()
 
 
+def test_a_frame_that_was_put_aside_is_told_of_until_it_has_not_come_for_a_day():
+    (poison,) = uploads(0)
+    journal = MemoryJournal()
+    _, server, _ = starts_until_it_lives(journal, poison)
+    for hours, is_told in ((0, True), (23, True), (25, False)):
+        server.concerns.tidy(hours * 3600.0)
+        assert bool(list(server.concerns)) == is_told
+    again = start(journal, poison)
+    assert list(again.concerns) == []
+    again.receive(poison, 0.0, 0)
+    again.receive(poison, 20 * 3600.0, 0)
+    again.concerns.tidy(30 * 3600.0)
+    assert [(each.kind, each.since) for each in again.concerns] == [("frame-put-aside", 0.0)]
+
+
 def test_it_is_found_among_others_that_come_with_it():
     (poison,) = uploads(0)
     others = uploads(1, count=3)

@@ -5,6 +5,7 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outbox import KEPT_REFUSED, KEPT_REFUSED_BYTES, Outbox
 from fedbandit.wire.frame import Frame, Kind, read_header, refusal
 from fedbandit.wire.state import encode_state
 from samples.pair import NO_LOTS, charter, exchange, kinds, offer, open_server, open_site, to_server, to_sites, turn
@@ -130,6 +131,18 @@ def test_a_refused_upload_is_put_aside_and_its_number_is_made_void():
     to_sites({0: site}, server.commit())
     assert not site.life.outbox.frames
     assert server.node.state.uploads == 1
+
+
+@pytest.mark.parametrize(("size", "kept"), [(10, KEPT_REFUSED), (KEPT_REFUSED_BYTES // 3, 2), (KEPT_REFUSED_BYTES, 1)])
+def test_of_refused_uploads_the_last_are_kept_and_all_are_counted(size, kept):
+    outbox, count = Outbox(), KEPT_REFUSED + 5
+    for number in range(1, count + 1):
+        upload = Frame(Kind.UPLOAD, 0, 7, number, bytes(size))
+        outbox.put(upload)
+        assert outbox.refuse(refusal(upload, "too large", for_good=True))
+    assert [each.sequence for each in outbox.refused] == list(range(count - kept + 1, count + 1))
+    assert outbox.forgotten == count - kept
+    assert len(outbox.frames) == count, "every number is made void"
 
 
 def test_an_upload_that_is_refused_for_now_is_sent_again():

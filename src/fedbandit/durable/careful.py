@@ -19,6 +19,14 @@ TRIES = 3  # of a frame, before it is put aside
 ENOUGH = 100  # records of what was taken in, after which an opening has come to something
 
 
+def aside_text(client: int) -> str:
+    """Return what is said of a frame that is put aside."""
+    return (
+        f"a frame of site {client} has stopped the coordinator {TRIES} times and is put aside: it is kept in the "
+        "journal; report it, and look at what this site sends"
+    )
+
+
 class Careful:
     """What the journal tells of openings and tries.
 

@@ -82,7 +82,7 @@ def _of_site(first: bytes, journal: MemoryJournal) -> list[str]:
     return [
         f"the store of site {number}: {_told(charter)}",
         f"{_counted(site.issued, 'decision')}, {site.pending} pending; {_counted(site.unsent, 'upload')} unsent, "
-        f"{len(site.refused)} refused; download {site.version}",
+        f"{site.refusals} refused; download {site.version}",
     ]
 
 

@@ -143,8 +143,13 @@ class JournalledSite:
 
     @property
     def refused(self) -> Sequence[Refused]:
-        """Return the uploads that were refused for good, in the order in which that was told."""
+        """Return the uploads that were refused for good, the last ones, in the order in which that was told."""
         return self.life.outbox.refused
+
+    @property
+    def refusals(self) -> int:
+        """Return how many uploads were refused for good, with those that are kept no longer."""
+        return self.life.outbox.forgotten + len(self.life.outbox.refused)
 
     @property
     def version(self) -> int:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from fedbandit.wire.frame import Frame, Kind
 
+KEPT_REFUSED = 100  # uploads, of those that were refused for good: the last
+KEPT_REFUSED_BYTES = 4 * 1024 * 1024  # and fewer where they are large, but always one
+
 
 @dataclass
 class Refused:
@@ -32,6 +35,7 @@ class Outbox:
     settled: dict[int, int] = field(default_factory=dict)  # by epoch: all up to here were acknowledged
     refused: list[Refused] = field(default_factory=list)
     new: list[tuple[int, int]] = field(default_factory=list)  # not yet taken
+    forgotten: int = 0  # refused uploads that are kept no longer
 
     def put(self, frame: Frame) -> None:
         """Keep a frame until it is acknowledged."""
@@ -57,8 +61,20 @@ class Outbox:
         if frame is None or frame.kind is Kind.VOID or not refusal.is_about(frame.body):
             return False
         self.refused.append(Refused(epoch, sequence, refusal.verdict[1], frame.body))
+        self._forget_refused()
         self.put(Frame(Kind.VOID, frame.client, epoch, sequence))
         return True
+
+    def _forget_refused(self) -> None:
+        """Keep the last of what was refused, so that a store does not grow for ever."""
+        kept = room = 0
+        for each in reversed(self.refused):
+            room += len(each.body) + len(each.reason)
+            if kept == KEPT_REFUSED or (kept and room > KEPT_REFUSED_BYTES):
+                break
+            kept += 1
+        self.forgotten += len(self.refused) - kept
+        self.refused = self.refused[-kept:]
 
     def send_again(self, numbers: set[tuple[int, int]]) -> None:
         """Let those of some frames that are still here count as not yet taken."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.careful import TRIES
+from fedbandit.durable.careful import aside_text
 from fedbandit.durable.introductions import AskFirst, NumberTaken
 from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.outcome import Outcome, Verdict
@@ -214,20 +214,21 @@ class DurableServer(JournalledServer):
     def _may_be_tried(self, data: bytes, client: int, now: float) -> bool:
         """Note a frame in the journal before it is tried, or put it aside if it has never come to an end."""
         if self.accounts.is_aside(data):
+            self._note_aside(client, now)
             return False
         if not self._careful.is_on:
             return True
         record = self._careful.before(data, now)
         if record.what is What.ASIDE:
-            text = (
-                f"a frame of site {client} has stopped the coordinator {TRIES} times and is put aside: it is kept in "
-                "the journal; report it, and look at what this site sends"
-            )
-            self.concerns.note("frame-put-aside", text, now, client)
+            self._note_aside(client, now)
         self._append(record, keep=record.what is What.ASIDE)
         self._take_in(record)
         self._sync()
         return record.what is What.TRIED
+
+    def _note_aside(self, client: int, now: float) -> None:
+        """Tell of a frame that is put aside; for a day, if it does not come again."""
+        self.concerns.note("frame-put-aside", aside_text(client), now, client, lasts=DAY)
 
     def _undo(self) -> None:
         """Go back to what was before the last record, and keep the way there short for the next time."""

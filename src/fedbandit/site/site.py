@@ -166,7 +166,7 @@ class Site:
 
     @property
     def refused(self) -> list[str]:
-        """Return why the coordinator refused uploads of this site for good, if it did."""
+        """Return why the coordinator refused uploads of this site for good, if it did: of the last 100 at most."""
         with self._guard.reading():
             return [each.reason for each in self.node.refused]
 
@@ -188,9 +188,10 @@ class Site:
     def hear(self, frame: bytes) -> str:
         """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""
         with self._guard.reading():
-            known = len(self.node.refused)
+            known = self.node.refusals
             self.node.receive(frame)
-            refused, refusal = self.node.refused[known:], self.node.refusal
+            new = self.node.refusals - known
+            refused, refusal = self.node.refused[len(self.node.refused) - new :], self.node.refusal
         for each in refused:  # not while the lock is held: whoever handles the log may ask the site something
             log.warning("the coordinator refused upload %d for good, with all it held: %s", each.sequence, each.reason)
         return refusal
