@@ -46,8 +46,11 @@ class SecureBroker:
             try:
                 return await what(hub, arrived)
             finally:
-                while not arrived.empty():  # nothing is left for the next test
-                    await hub.settle([arrived.get_nowait()])
+                for name in (
+                    *SUBJECTS.streams(self.clients),
+                    *SUBJECTS.last_words,
+                ):  # nothing is left for the next test
+                    await hub._broker.jetstream().purge_stream(name)
                 await hub.close()
 
         return asyncio.run(all_of_it())

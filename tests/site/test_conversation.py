@@ -16,7 +16,7 @@ from fedbandit.site.backoff import Backoff
 from fedbandit.site.condition import Condition, SiteState
 from fedbandit.site.conversation import FAREWELL_SECONDS, SILENT, Conversation
 from fedbandit.site.line import MOST_RECONNECT_SECONDS, MOST_RESEND_SECONDS
-from fedbandit.transport.link import DUPLICATES, RESEND, LinkRefused, NotStored
+from fedbandit.transport.link import RESEND, LinkRefused, NotStored
 from samples.fake_time import run_in_fake_time
 
 PATIENCE = 1.0
@@ -175,10 +175,6 @@ def test_a_coordinator_that_is_heard_once_and_goes_away_again_is_waited_for_as_a
 
     run_in_fake_time(main())
     assert exchange.everything_at == [0, 30, 90, 210, 450, 530, 560, 620, 740, 980]
-
-
-def test_a_broker_forgets_what_it_has_heard_before_it_is_said_again():
-    assert 0 < DUPLICATES < RESEND / 2, "else it would take what is said again for a repetition"
 
 
 def test_attempts_to_connect_become_rare():

@@ -1,9 +1,4 @@
-"""A connection between a site and its coordinator: whatever can carry frames.
-
-How often a site says something again, and how long a broker knows what it has heard before, belong together: if a
-broker took what is sent again for a repetition, nothing that the coordinator has lost or put off could ever reach it.
-So what is sent again comes later than the broker remembers.
-"""
+"""A connection between a site and its coordinator: whatever can carry frames."""
 
 from __future__ import annotations
 
@@ -11,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
 
 RESEND = 30.0  # seconds after which a site sends again what was not acknowledged; longer if it hears nothing
-DUPLICATES = 10.0  # seconds for which a broker drops what comes twice
 
 
 class LinkRefused(ConnectionError):

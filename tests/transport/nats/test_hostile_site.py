@@ -205,7 +205,7 @@ def test_a_site_ends_its_link_when_its_credential_expires(secure, tmp_path):
 
 def test_a_credential_that_has_expired_ends_a_link_at_once(secure):
     async def attempt():
-        link = NatsLink(secure.address, HONEST, "secret")
+        link = NatsLink(secure.address, HONEST)
         link._end_at(0.0)
         assert link._timers["end"].when() <= asyncio.get_running_loop().time()
         await link.close()

@@ -1,8 +1,7 @@
 """A site's connection to its federation's broker.
 
 A lost connection is not mended here: `send` and `receive` raise ConnectionError, and whoever keeps the conversation
-going opens another and sends everything again. Messages bear ids, so that the broker drops what it has already; an id
-begins with something that only this site knows, or else another could use it up.
+going opens another and sends everything again.
 
 The broker tells of each upload whether it has stored it, under a subject that nobody can guess. It keeps a number of
 uploads of a site for the coordinator and refuses more: then `send` waits until there is room.
@@ -38,12 +37,11 @@ NO_ROOM_SECONDS = 8.0  # after which a link that may send nothing says so
 class NatsLink:
     """One connection; make it with `open`."""
 
-    def __init__(self, address: Address, site: int, secret: str) -> None:
+    def __init__(self, address: Address, site: int) -> None:
         """Take the address and the site's number; there is no connection yet."""
         self._subjects = Subjects(address.federation)
         self._address = address
         self._site = site
-        self._secret = secret
         inbox = f"{self._subjects.inbox(site)}.{secrets.token_hex(16)}"
         self._stored, self._asked = f"{inbox}.stored", f"{inbox}.asked"  # where the broker answers uploads, questions
         self._arrived: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -54,11 +52,9 @@ class NatsLink:
         self._broker: Any = None
 
     @classmethod
-    async def open(
-        cls, address: Address, site: int, credentials: str | Path | None = None, secret: str = ""
-    ) -> NatsLink:
-        """Connect as a site, or raise ConnectionError; `secret` begins the ids of messages, whatever the connection."""
-        link = cls(address, site, secret or secrets.token_hex(16))
+    async def open(cls, address: Address, site: int, credentials: str | Path | None = None) -> NatsLink:
+        """Connect as a site, or raise ConnectionError."""
+        link = cls(address, site)
         link._broker = await connect(
             address.server, name=link._subjects.name(site), tls=security(address.server, credentials),
             seconds=CONNECT_SECONDS, on_error=link._break,
@@ -118,11 +114,7 @@ class NatsLink:
 
     async def _publish(self, frame: bytes) -> None:
         self._unstored.add(frame)
-        header = read_header(frame)
-        name = f"{self._secret}.{header.epoch}.{header.sequence}.{header.kind.name}"
-        await self._broker.publish(
-            self._subjects.up(self._site), frame, reply=self._stored, headers={"Nats-Msg-Id": name}
-        )
+        await self._broker.publish(self._subjects.up(self._site), frame, reply=self._stored)
 
     async def _wait_for_room(self) -> None:
         while not self._unstored.has_room:
@@ -210,11 +202,10 @@ def connector(url: str, site: int, credentials: str | Path | None = None) -> Con
     address = Address.parse(url)
     client_library()
     security(address.server, credentials)
-    secret = secrets.token_hex(16)
 
     async def open_link() -> NatsLink:
         try:
-            return await NatsLink.open(address, site, credentials, secret)
+            return await NatsLink.open(address, site, credentials)
         except InvalidInput as error:  # the credential was right when it was given: it may be so again
             raise ConnectionError(str(error)) from None
 

@@ -3,6 +3,9 @@
 A stream on disk for each shard of sites, and two in memory with the last question and the last report of each site. A
 consumer of each pushes to the coordinator; what it says that it has is removed. Every site has room for a number of
 messages and no more: what goes beyond is refused to that site alone, which sends it again when there is room.
+
+Messages have no ids. What is sent twice is delivered twice, and the coordinator knows an upload by its number; an id
+would be one that a site can make up, and that the broker has to remember.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from contextlib import suppress
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.link import DUPLICATES
 from fedbandit.transport.nats.address import client_library
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import HEADER
@@ -26,7 +28,7 @@ MOST_UNSETTLED = 128  # messages of one stream that are on their way: several si
 MOST_WORDS = 64  # questions, or reports, that are on their way: they are settled ten times a second
 MOST_UNSETTLED_BYTES = 16 * 1024 * 1024  # and fewer where they are large
 LARGEST_WORD = 2048  # bytes of a question or a report
-WORDS_DUPLICATES = 0.1  # seconds: words have no ids, and the broker would keep any that a site made up; less cannot be
+IDS_SECONDS = 0.1  # for which the broker remembers an id that a site made up; less cannot be
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
 LARGEST_PROBE = 64 * 1024
 
@@ -47,14 +49,14 @@ class Streams:
             await self.arrange_uploads(subjects, name, clients, most_bytes)
         for name, subject in subjects.last_words.items():
             limits = {"max_msg_size": LARGEST_WORD + ROOM_FOR_HEADERS, "max_msgs_per_subject": 1}
-            await self._ensure(name, subject, self._api.StorageType.MEMORY, WORDS_DUPLICATES, **limits)
+            await self._ensure(name, subject, self._api.StorageType.MEMORY, **limits)
             await self._consume(name, subjects.delivery, MOST_WORDS)
 
     async def arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
         """Make one of the streams on disk."""
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
-        await self._ensure(name, subject, self._api.StorageType.FILE, DUPLICATES, max_msg_size=largest, **room)
+        await self._ensure(name, subject, self._api.StorageType.FILE, max_msg_size=largest, **room)
         await self._consume(name, subjects.delivery, most_unsettled(largest))
 
     async def probe(self, subject: str, most_bytes: int, seconds: float) -> str:
@@ -72,11 +74,11 @@ class Streams:
         with suppress(self._errors.APIError):
             await self._context.delete_stream(name)
 
-    async def _ensure(self, name: str, subject: str, storage: Any, duplicates: float, **limits: Any) -> None:
+    async def _ensure(self, name: str, subject: str, storage: Any, **limits: Any) -> None:
         """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
         config = self._api.StreamConfig(
             name=name, subjects=[subject], storage=storage, retention=self._api.RetentionPolicy.WORK_QUEUE,
-            duplicate_window=duplicates, **limits,
+            duplicate_window=IDS_SECONDS, **limits,
         )  # fmt: skip
         try:
             try:
@@ -97,13 +99,16 @@ class Streams:
             await self._context.add_stream(config)
 
     async def _consume(self, stream: str, delivery: str, most: int) -> None:
-        """Deliver from the beginning: what was on its way to a coordinator that is no more comes at once."""
+        """Deliver from the beginning: what was on its way to a coordinator that is no more comes at once.
+
+        Every connection begins so, and the broker's disk need not know how far the one before came.
+        """
         api = self._api
         with suppress(self._errors.NotFoundError):
             await self._context.delete_consumer(stream, CONSUMER)
         config = api.ConsumerConfig(
             durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.EXPLICIT,
-            ack_wait=REDELIVER_SECONDS, max_ack_pending=most,
+            ack_wait=REDELIVER_SECONDS, max_ack_pending=most, mem_storage=True,
         )  # fmt: skip
         await self._context.add_consumer(stream, config)
 
