@@ -14,6 +14,7 @@ from fedbandit.service.coordinator import host as module
 from fedbandit.service.coordinator.coordinator import Coordinator
 from fedbandit.service.coordinator.host import MOST_OF_ONE, FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan
+from fedbandit.service.status.severity import is_grave
 from fedbandit.transport.nats.hub import Arrival
 from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
 from fedbandit.wire.report import Report
@@ -27,6 +28,10 @@ class NotingHub:
 
     def __init__(self):
         self.settled, self.sent, self.trouble, self.is_connected = [], [], "", True
+        self.others = set()  # federations that another coordinator serves too
+
+    def hears_another(self, subjects):
+        return subjects.federation in self.others
 
     async def open(self, door):
         self.door = door
@@ -263,6 +268,23 @@ def test_a_journal_that_has_gone_is_a_concern(tmp_path):
     host.abandon()
     (concern,) = host.server.concerns
     assert (concern.kind, "demo.db cannot be used: its file has gone" in concern.text) == ("journal-damaged", True)
+
+
+def test_another_coordinator_of_the_same_federation_is_a_grave_concern_as_long_as_it_is_heard():
+    async def run():
+        coordinator = Coordinator(ServicePlan((), journal="memory:"))
+        hub = coordinator.hub = NotingHub()
+        (host,) = coordinator.hosts = [host_of(hub)]
+        hub.others = {"demo"}
+        coordinator._note_broker()
+        (concern,) = host.server.concerns
+        assert concern.kind == "two-coordinators"
+        assert is_grave(concern)
+        hub.others = {"another"}
+        coordinator._note_broker()
+        assert list(host.server.concerns) == []
+
+    asyncio.run(run())
 
 
 def test_frames_of_no_site_change_nothing(caplog):

@@ -17,6 +17,10 @@ log = logging.getLogger("fedbandit.coordinator")
 
 LOOK_SECONDS = 5.0
 BROKER_SECONDS = 10.0  # between two looks at the broker
+OTHER = (
+    "another coordinator serves this federation at this broker, with a journal of its own: each takes in what sites "
+    "send, and neither has all of it. End one of them"
+)
 LONGEST_CONNECTION = 3600.0  # of a site: then it has to show its credential again
 
 
@@ -126,8 +130,10 @@ class Coordinator:
             await self._pause(LOOK_SECONDS)
 
     def _note_broker(self) -> None:
+        """Raise what the broker shows, or clear it."""
         for host in self.hosts:
             host.concern("broker-cannot-store", self._broker_problem())
+            host.concern("two-coordinators", OTHER if self.hub.hears_another(host.subjects) else "")
 
     async def _look_at_the_broker(self) -> None:
         """Find out, now and then, whether the broker can store; and let no site stay without showing its credential."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from fedbandit.durable.concerns import Concern
 
-GRAVE = ("journal-damaged", "broker-cannot-store", "federation-failed")
+GRAVE = ("journal-damaged", "broker-cannot-store", "federation-failed", "two-coordinators")
 LIGHT = (
     "limits-missing", "coordinator-went-back", "uploads-refused", "uploads-put-off", "uploads-missing", "backlog",
     "one-site-outweighs", "two-sites-one-number", "another-charter", "site-ahead-too-often", "frame-put-aside",

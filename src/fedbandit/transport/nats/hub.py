@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import check_server, client_library, security
 from fedbandit.transport.nats.connection import END_SECONDS, connect, end
+from fedbandit.transport.nats.presence import Presence
 from fedbandit.transport.nats.site_connections import end_older_than
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
@@ -61,6 +62,7 @@ class Hub:
         self.trouble = ""  # why the broker stores nothing, as far as is known
         self._tls = security(server, credentials)
         self._doors: list[Door] = []
+        self._presence = Presence()
         self._is_closing = False
         self._returning: asyncio.Task[None] | None = None
         self._broker: Any = None
@@ -83,9 +85,14 @@ class Hub:
             ) from None
 
     async def open(self, door: Door) -> None:
-        """Let in what the sites of a federation have sent and will send."""
+        """Let in what the sites of a federation have sent and will send, unless another coordinator does."""
+        await self._presence.require_alone(self._broker, door.subjects)
         self._doors.append(door)
         await self._let_in(door)
+
+    def hears_another(self, subjects: Subjects) -> bool:
+        """Tell whether another coordinator serves a federation at this broker too."""
+        return self._presence.hears_another(subjects)
 
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]]) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
@@ -107,13 +114,15 @@ class Hub:
                         await publish(arrival.source.reply, b"+ACK")
 
     async def probe(self) -> None:
-        """Find out whether the broker stores what sites send; `trouble` says why it does not.
+        """Find out whether the broker stores what sites send; `trouble` says why it does not. Let others hear of us.
 
         A stream that could not write once takes nothing any more, even when there is room again. One that fails twice
         is made anew: sites send again what it held.
         """
         if not self.is_connected:
             return
+        for door in self._doors:
+            await self._presence.say(self._broker, door.subjects)
         tried = [(door, name, subject) for door in self._doors for name, subject in door.probes.items()]
         told = await asyncio.gather(*(self._streams.probe(to, door.most_bytes, PROBE_SECONDS) for door, _, to in tried))
         failing = {name: why for (_, name, _), why in zip(tried, told, strict=True) if why}
@@ -169,6 +178,8 @@ class Hub:
         self._streams = Streams(self._broker.jetstream(), self.server)
 
     async def _let_in(self, door: Door) -> None:
+        await self._presence.listen(self._broker, door.subjects)
+        await self._presence.say(self._broker, door.subjects)
         await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
         # All that is under way is counted by the streams, so the library need not drop any of it
         await self._broker.subscribe(

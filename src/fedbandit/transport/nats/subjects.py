@@ -6,6 +6,7 @@
                                    one, in a stream in the broker's memory
     fedbandit.NAME.down.SITE       to a site
     fedbandit.NAME.in              to the coordinator: what the streams deliver
+    fedbandit.NAME.coordinator     from one coordinator to another, of which there should be none
 
 A broker that syncs each message to its disk writes the messages of one stream one after the other. Sites are spread
 over several streams, so that these waits overlap.
@@ -78,6 +79,11 @@ class Subjects:
     def delivery(self) -> str:
         """Return where the streams deliver."""
         return f"{self.root}.in"
+
+    @property
+    def coordinator(self) -> str:
+        """Return where coordinators hear of each other."""
+        return f"{self.root}.coordinator"
 
     def streams(self, clients: int) -> dict[str, str]:
         """Return the subjects of the streams that so many sites need, by the stream's name.

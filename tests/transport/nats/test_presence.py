@@ -1,0 +1,96 @@
+"""Two coordinators of one federation at one broker notice each other."""
+
+from __future__ import annotations
+
+import asyncio
+
+import nats
+import pytest
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.transport.nats import presence as module
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.presence import OVER_SECONDS
+from fedbandit.transport.nats.subjects import Subjects
+from samples.waiting import PATIENCE
+
+SUBJECTS = Subjects("demo")
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    with Broker(BrokerSettings(tmp_path_factory.mktemp("broker"), port=free_port())) as running:
+        yield running
+
+
+async def connected(broker):
+    hub = Hub(broker.url)
+    await hub.connect()
+    return hub
+
+
+async def opened(broker, federation="demo"):
+    hub = await connected(broker)
+    await hub.open(Door(Subjects(federation), 1, 1000, lambda _: None))
+    return hub
+
+
+async def until(condition):
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def test_a_coordinator_does_not_begin_where_another_serves_the_federation(broker):
+    async def attempt():
+        first, second = await opened(broker), await connected(broker)
+        with pytest.raises(InvalidInput, match="another coordinator serves the federation 'demo' at this broker: end"):
+            await second.open(Door(SUBJECTS, 1, 1000, lambda _: None))
+        assert not first.hears_another(SUBJECTS), "it has not begun"
+        await second.open(Door(Subjects("another"), 1, 1000, lambda _: None))
+        await second.close()
+        await first.close()
+        third = await opened(broker)
+        assert not third.hears_another(SUBJECTS)
+        await third.close()
+
+    asyncio.run(attempt())
+
+
+def test_two_that_began_at_the_same_moment_hear_each_other_and_no_longer_than_both_are_there(broker):
+    async def attempt():
+        hubs = [await connected(broker) for _ in range(2)]
+        for hub in hubs:
+            hub._presence.require_alone = nothing
+            await hub.open(Door(SUBJECTS, 1, 1000, lambda _: None))
+        await hubs[0].probe()
+        await until(lambda: all(hub.hears_another(SUBJECTS) for hub in hubs))
+        assert not any(hub.hears_another(Subjects("another")) for hub in hubs)
+        await hubs[1].close()
+        now = hubs[0]._presence._clock()
+        hubs[0]._presence._clock = lambda: now + OVER_SECONDS
+        await hubs[0].probe()
+        assert not hubs[0].hears_another(SUBJECTS)
+        await hubs[0].close()
+
+    async def nothing(*_):
+        pass
+
+    asyncio.run(attempt())
+
+
+def test_one_that_does_not_answer_is_replaced(broker, monkeypatch):
+    """As a process that hangs, whose connection lasts."""
+    monkeypatch.setattr(module, "ANSWER_SECONDS", 0.1)
+
+    async def attempt():
+        connection = await nats.connect(broker.url)
+        await connection.subscribe(SUBJECTS.coordinator)
+        await connection.flush()
+        hub = await opened(broker)
+        await hub.close()
+        await connection.close()
+
+    asyncio.run(attempt())
