@@ -34,6 +34,13 @@ def agree(gram, inverse):
     np.testing.assert_allclose(inverse / scale, expected / scale, atol=1e-9)
 
 
+@pytest.mark.parametrize(("trace", "state"), [(1e6 - 0.1, FULL), (1e6 + 0.1, STALE)])
+def test_an_inverse_may_be_updated_if_its_trace_is_calm(trace, state):
+    inverse, outside, scratch = np.empty((1, 1)), np.empty((1, 1)), np.empty((2, 3, 3))
+    assert compute(np.array([[1.0 / trace]]), inverse, outside, scratch) == state
+    np.testing.assert_allclose(inverse, trace)
+
+
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 8), rank=st.integers(1, 8), count=st.integers(1, 30))
 @settings(max_examples=60, deadline=None)
 def test_it_follows_data_that_lie_in_a_subspace(seed, size, rank, count):
