@@ -25,6 +25,7 @@ EXACT = Limits(Bounds(context=LENGTH, reward=REWARD))
 TALKATIVE = {  # parameters with which every algorithm says much in few turns
     "async-linucb": {"upload_threshold": 1.05, "download_threshold": 1.05},
     "async-linucb-am": {"upload_threshold": 1.0, "download_threshold": 1.0},
+    "clustered-linucb": {"upload_threshold": 1.05, "download_threshold": 1.05},
     "sync-linucb": {"sync_threshold": 0.2},
     "fedglb-ucb": {"sync_threshold": 0.5, "solver": "newton", "arm_bound": LENGTH},
     "fedglb-ucb-1": {"rounds_of_update": 5, "arm_bound": LENGTH, "suboptimality": 1e-2},

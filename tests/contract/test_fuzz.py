@@ -9,8 +9,9 @@ from contract.small_worlds import NEEDS_JAX
 from fedbandit.durable.outcome import Outcome
 
 TALKING = [
-    "async-linucb", "async-linucb-am", "sync-linucb", "pooled-linucb", "fedglb-ucb", "fedglb-ucb-1", "fedglb-ucb-2",
-    "fedglb-ucb-3", "one-ucb-glm", "fldb-gd", "fldb-ogd", "fedego-lasso", "teamwork-lasso",
+    "async-linucb", "async-linucb-am", "clustered-linucb", "sync-linucb", "pooled-linucb", "fedglb-ucb",
+    "fedglb-ucb-1", "fedglb-ucb-2", "fedglb-ucb-3", "one-ucb-glm", "fldb-gd", "fldb-ogd", "fedego-lasso",
+    "teamwork-lasso",
 ]  # fmt: skip
 NEURAL = ["fn-ucb", "fn-ucb-less"]
 

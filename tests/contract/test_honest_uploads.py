@@ -55,6 +55,7 @@ def test_no_honest_upload_of_a_long_run_is_refused(name, seed):
 LARGE = {
     "async-linucb": {"upload_threshold": 20.0, "download_threshold": 2.0},
     "async-linucb-am": {"upload_threshold": 20.0, "download_threshold": 2.0},
+    "clustered-linucb": {"upload_threshold": 20.0, "download_threshold": 2.0},
     "sync-linucb": {"sync_threshold": 5000.0},
     "fldb-ogd": {"period": 500},
     "fedego-lasso": {"unit": 100},

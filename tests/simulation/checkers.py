@@ -11,7 +11,7 @@ from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.simulation.replay import replay
 from fedbandit.wire import decode
 from fedbandit.wire.state import encode_state
-from simulation.tagged import times_counted
+from simulation.tagged import sums_of, times_counted
 
 
 def amiss(run: FaultyRun) -> list[str]:
@@ -22,7 +22,8 @@ def amiss(run: FaultyRun) -> list[str]:
 def each_reward_counts_once(run: FaultyRun) -> Iterator[str]:
     """Every reward that a site said was safe is in the server's sums or in what its site has yet to send, once."""
     rows = [site.node.life.node.state.rows for site in run.sites]
-    counted = times_counted(run.coordinator.node.node.state.gram + sum(row.new_gram[0] for row in rows))
+    total_gram, total_moment = sums_of(run.coordinator.node.node.state)
+    counted = times_counted(total_gram + sum(row.new_gram[0] for row in rows))
     expected = np.zeros_like(counted)
     for told in run.history.decisions:
         expected[told.turn] = min(1, counted[told.turn]) if told.may_be_lost else told.is_safe
@@ -33,15 +34,15 @@ def each_reward_counts_once(run: FaultyRun) -> Iterator[str]:
         arm = told.features[0, told.choice[0]]
         gram = gram + counted[told.turn] * np.outer(arm, arm)
         moment = moment + counted[told.turn] * told.reward * arm
-    if (run.coordinator.node.node.state.gram + sum(row.new_gram[0] for row in rows) != gram).any():
+    if (total_gram + sum(row.new_gram[0] for row in rows) != gram).any():
         yield "sum x x^T is not what the decisions give"
-    if (run.coordinator.node.node.state.moment + sum(row.new_moment[0] for row in rows) != moment).any():
+    if (total_moment + sum(row.new_moment[0] for row in rows) != moment).any():
         yield "sum x y is not what the decisions give"
 
 
 def no_acknowledged_upload_is_lost(run: FaultyRun) -> Iterator[str]:
     """What is in an upload that was acknowledged is in the server's sums."""
-    counted = times_counted(run.coordinator.node.node.state.gram)
+    counted = times_counted(sums_of(run.coordinator.node.node.state)[0])
     for (site, epoch, number), bodies in run.history.uploads.items():
         if any(promise[:2] == (site, epoch) and promise[2] >= number for promise in run.history.promised):
             for body in bodies:

@@ -17,7 +17,11 @@ FEDERATIONS = [
     ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
     ("sync-linucb", {"sync_threshold": 0.5}),
     ("sync-linucb", {"sync_threshold": 40.0}),
+    ("clustered-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0, "noise": 0.0}),  # tells many apart
+    ("clustered-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
 ]
+BY_SEED = 4  # the first so many have their turns among the seeds; the others are run by name
+CLUSTERED = (4, 5)
 LIMITS = Limits(
     Bounds(context=2.0, reward=1.0),  # of the tagged world
     observations_per_second=0.5,
@@ -28,8 +32,8 @@ LIMITS = Limits(
 
 
 def faulty_run(seed: int, federation: int | None = None, **nodes: type) -> FaultyRun:
-    """Run one schedule; every federation has its turn among the seeds, unless one is named."""
-    name, parameters = FEDERATIONS[seed % len(FEDERATIONS) if federation is None else federation]
+    """Run one schedule; of the first federations each has its turn among the seeds, unless one is named."""
+    name, parameters = FEDERATIONS[seed % BY_SEED if federation is None else federation]
     charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
     return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **nodes).run()
 
@@ -38,7 +42,7 @@ def troubled_run(
     seed: int, federation: int | None = None, kind: type[TroubledRun] = TroubledRun, **how: Any
 ) -> TroubledRun:
     """Run one schedule with a hostile site, which has the last number, and with operators' mistakes."""
-    name, parameters = FEDERATIONS[seed % len(FEDERATIONS) if federation is None else federation]
+    name, parameters = FEDERATIONS[seed % BY_SEED if federation is None else federation]
     setting = tagged_setting(TURNS, SITES + 1)
     charter = Charter.named(name, setting, **parameters)
     other = Charter.named(name, setting, **parameters, ridge=0.7)

@@ -6,6 +6,8 @@ a sum of x x^T is the number of times that the turn is in it. All sums are exact
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fedbandit.core.algorithm import Setting
@@ -31,3 +33,10 @@ def tagged_setting(turns: int, clients: int) -> Setting:
 def times_counted(gram: np.ndarray) -> np.ndarray:
     """Return how often each turn is in a sum."""
     return np.diagonal(gram)[DENSE:]
+
+
+def sums_of(state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a server has taken in, all clients' together: sums of x x^T and of x y."""
+    if hasattr(state, "told"):  # of each client
+        return state.told.gram.sum(axis=0), state.told.moment.sum(axis=0)
+    return state.gram, state.moment

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
+from fedbandit.algorithms.linear.shared.family import Statistics
 from samples.bag import Bag, steps
+from simulation.tagged import sums_of
 
 CLIENTS, ARMS, DIMENSION = 4, 3, 3
 FEDERATIONS = [
@@ -19,6 +21,10 @@ FEDERATIONS = [
     ("async-linucb", {"upload_threshold": 1.3, "download_threshold": 2.0}),
     ("sync-linucb", {"sync_threshold": 0.0}),
     ("sync-linucb", {"sync_threshold": 2.0}),
+]
+CLUSTERED = [
+    ("clustered-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0}),
+    ("clustered-linucb", {"upload_threshold": 1.3, "download_threshold": 2.0, "noise": 0.0}),
 ]
 
 
@@ -45,18 +51,43 @@ class Network(Bag):
 STEPS = steps(CLIENTS, most=60)
 
 
-@pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
+@pytest.mark.parametrize(("name", "parameters"), [*FEDERATIONS, *CLUSTERED])
 @settings(max_examples=60)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_statistics_are_conserved(name, parameters, actions, seed):
     network = Network(name, parameters, seed)
     network.run(actions)
     network.drain()
-    assert (network.server.state.gram + network.unsent("new_gram") == network.gram).all()
-    assert (network.server.state.moment + network.unsent("new_moment") == network.moment).all()
+    gram, moment = sums_of(network.server.state)
+    assert (gram + network.unsent("new_gram") == network.gram).all()
+    assert (moment + network.unsent("new_moment") == network.moment).all()
 
 
-@pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
+@pytest.mark.parametrize(("name", "parameters"), CLUSTERED)
+@settings(max_examples=60)
+@given(actions=STEPS, seed=st.integers(0, 2**16))
+def test_what_each_client_has_told_is_conserved_and_alone_decides_from_whom_it_is_told_apart(
+    name, parameters, actions, seed
+):
+    """S_k + dV_k = O_k for each k; and the server's verdicts are those of somebody who is told all sums at once."""
+    network = Network(name, parameters, seed)
+    network.run(actions)
+    network.drain()
+    clients, server = network.clients.state, network.server.state
+    for client in range(CLIENTS):
+        row = clients.row_of[client]
+        if row >= 0:
+            assert (server.told.gram[client] + clients.rows.new_gram[row] == clients.own.gram[row]).all()
+        else:
+            assert not server.told.gram[client].any()
+    again = network.server.side.start(CLIENTS)
+    for client in np.flatnonzero(server.told.uploads):
+        whole = server.told.gram[client][np.newaxis], server.told.moment[client][np.newaxis]
+        network.server.side.receive(again, np.array([client]), Statistics(*whole, np.array([1])))
+    assert (again.verdicts.apart == server.verdicts.apart).all()
+
+
+@pytest.mark.parametrize(("name", "parameters"), [*FEDERATIONS, *CLUSTERED])
 @settings(max_examples=30)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_a_client_knows_its_last_snapshot_and_its_own_news(name, parameters, actions, seed):

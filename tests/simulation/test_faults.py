@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from simulation.checkers import amiss
-from simulation.federations import faulty_run
+from simulation.federations import CLUSTERED, faulty_run
 from simulation.planted import PLANTED
 from simulation.table import first_finding
 
 GROUP = 25
 
 
-def check(first: int) -> None:
-    found = {seed: findings for seed in range(first, first + GROUP) if (findings := amiss(faulty_run(seed)))}
+def check(first: int, federation: int | None = None, count: int = GROUP) -> None:
+    seeds = range(first, first + count)
+    found = {seed: findings for seed in seeds if (findings := amiss(faulty_run(seed, federation)))}
     assert not found
 
 
@@ -26,6 +27,23 @@ def test_nothing_is_lost_and_nothing_counts_twice(first):
 @pytest.mark.parametrize("first", range(50, 2000, GROUP))
 def test_nothing_is_lost_and_nothing_counts_twice_in_many_more_schedules(first):
     check(first)
+
+
+@pytest.mark.parametrize("federation", CLUSTERED)
+def test_nothing_is_lost_among_clients_that_are_told_apart(federation):
+    check(0, federation, count=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("federation", CLUSTERED)
+@pytest.mark.parametrize("first", range(0, 500, GROUP))
+def test_nothing_is_lost_among_clients_that_are_told_apart_in_many_more_schedules(first, federation):
+    check(first, federation)
+
+
+def test_in_some_schedules_clients_are_told_apart():
+    states = [faulty_run(seed, CLUSTERED[0]).coordinator.node.node.state for seed in range(4)]
+    assert any(state.verdicts.apart.any() for state in states)
 
 
 def bugs():

@@ -6,7 +6,7 @@ import pytest
 
 from fedbandit.durable.careful import TRIES
 from simulation.families import FAMILIES, family_amiss, troubled_family
-from simulation.federations import troubled_run
+from simulation.federations import CLUSTERED, troubled_run
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES
 from simulation.poison import poisoned_run
 from simulation.table import first_death, first_trouble
@@ -15,8 +15,9 @@ from simulation.trouble_checkers import amiss
 GROUP = 25
 
 
-def check(first: int) -> None:
-    found = {seed: findings for seed in range(first, first + GROUP) if (findings := amiss(troubled_run(seed)))}
+def check(first: int, federation: int | None = None, count: int = GROUP) -> None:
+    seeds = range(first, first + count)
+    found = {seed: findings for seed in seeds if (findings := amiss(troubled_run(seed, federation)))}
     assert not found
 
 
@@ -28,6 +29,18 @@ def test_honest_sums_are_exact_whatever_a_hostile_site_sends_and_operators_do():
 @pytest.mark.parametrize("first", range(GROUP, 5000, GROUP))
 def test_honest_sums_are_exact_in_many_more_schedules(first):
     check(first)
+
+
+@pytest.mark.parametrize("federation", CLUSTERED)
+def test_honest_sums_are_exact_among_clients_that_are_told_apart(federation):
+    check(0, federation, count=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("federation", CLUSTERED)
+@pytest.mark.parametrize("first", range(0, 500, GROUP))
+def test_honest_sums_are_exact_among_clients_that_are_told_apart_in_many_more_schedules(first, federation):
+    check(first, federation)
 
 
 def bugs():

@@ -18,7 +18,7 @@ from fedbandit.simulation.faults.troubled import JUMPS, TroubledRun, numbers_in
 from fedbandit.wire import decode, encode
 from fedbandit.wire.frame import Frame, Kind
 from simulation import checkers
-from simulation.tagged import times_counted
+from simulation.tagged import sums_of, times_counted
 
 TWO_SITES, OTHER_CHARTER = "two-sites-one-number", "another-charter"
 NOT_WHOLE, PUT_ASIDE = "uploads-missing", "frame-put-aside"
@@ -69,10 +69,10 @@ class Sums:
 
 
 def the_state_is_the_sum_of_what_was_taken_in(run: TroubledRun) -> Iterator[str]:
-    sums, state = Sums(run), run.coordinator.node.node.state
-    if (state.gram != sums.all_gram).any() or (state.moment != sums.all_moment).any():
+    sums, (gram, moment) = Sums(run), sums_of(run.coordinator.node.node.state)
+    if (gram != sums.all_gram).any() or (moment != sums.all_moment).any():
         yield "the server's sums are not those of the uploads in its log"
-    if not (np.isfinite(state.gram).all() and np.isfinite(state.moment).all()):
+    if not (np.isfinite(gram).all() and np.isfinite(moment).all()):
         yield "the server's sums are not finite"
 
 

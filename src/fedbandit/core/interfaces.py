@@ -145,6 +145,10 @@ class Server(Side, Protocol):
         """Return what uploads are summed into: an upload after which a number of it is not finite is not taken in."""
         return ()
 
+    def peers(self, state: Any) -> Ints | None:  # noqa: ARG002
+        """Return with how many others each client shares now; None where all share with all."""
+        return None
+
 
 @runtime_checkable
 class MeetsDeadlines(Protocol):

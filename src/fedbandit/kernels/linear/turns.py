@@ -101,8 +101,13 @@ def by_exploration(
     return found
 
 
-def _for_ridge(family: str, take_in: Callable[..., None]) -> dict[int, TurnKernels]:
-    """Return the kernels of plain regressions for each exploration."""
+def for_ridge(
+    family: str,
+    take_in: Callable[..., None],
+    observe: Callable[..., None] = observe,
+    observe_error: Callable[..., None] = observe_error,
+) -> dict[int, TurnKernels]:
+    """Return the kernels of plain regressions for each exploration; lots note errors when they observe."""
     ways = by_exploration(family, take_in, choose, observe)
     by_lot = turn_kernels(f"{family}_igw", take_in, choose_by_gap, observe_error)
     by_lot = by_lot._replace(observe=observe)  # of a reward that comes later, `learn` knows what was expected
@@ -119,5 +124,5 @@ def _at_once(plain: TurnKernels) -> TurnKernels:
     )
 
 
-RIDGE = _for_ridge("ridge", take_in)
-BY_DOWNLOAD = _for_ridge("by_download", take_in_apart)
+RIDGE = for_ridge("ridge", take_in)
+BY_DOWNLOAD = for_ridge("by_download", take_in_apart)

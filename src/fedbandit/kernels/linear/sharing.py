@@ -1,0 +1,153 @@
+"""The server's side of Clustered-LinUCB: an upload is taken in, and those who are owed it get what their peers told.
+
+What an upload of i changes concerns i and those alike with i before or after it, so that it costs one test for each
+other client, and a factorisation for the few that may be owed a download.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.kernels.linear.peers import Bits, Verdicts, add_matrix, first_with_same_peers, has, judge, put
+from fedbandit.kernels.linear.ridge import copy_matrix, factorise
+from fedbandit.kernels.linear.telling_apart import Told, hear
+from fedbandit.kernels.shared.compiled import compiled
+
+
+class Shared(NamedTuple):
+    """What was last shared with each client; the first axis is the client."""
+
+    met: Bools
+    gram: Floats  # C_j
+    log_det: Floats  # log det(C_j + ridge I)
+    held: Bits  # H_j: those whose uploads are in C_j
+    last_download: Ints  # the number of the upload that it followed
+
+
+def nothing_shared(clients: int, dimension: int, ridge: float) -> Shared:
+    """Return the memory of a server that has met nobody."""
+    return Shared(
+        met=np.zeros(clients, dtype=np.bool_),
+        gram=np.zeros((clients, dimension, dimension)),
+        log_det=np.full(clients, dimension * math.log(ridge)),
+        held=np.zeros((clients, -(-clients // 8)), dtype=np.uint8),
+        last_download=np.zeros(clients, dtype=np.int64),
+    )
+
+
+@compiled
+def has_news(told: Told, verdicts: Verdicts, shared: Shared, client: int) -> bool:
+    """Tell whether some other peer has uploaded what the copy last shared with a client lacks."""
+    for other in range(told.uploads.size):
+        is_new = not has(shared.held[client], other) or told.last_upload[other] > shared.last_download[client]
+        if is_new and other != client and has(verdicts.heard, other) and not has(verdicts.apart[client], other):
+            return True
+    return False
+
+
+@compiled
+def holds_a_stranger(verdicts: Verdicts, shared: Shared, client: int) -> bool:
+    """Tell whether the copy last shared with a client has uploads of one who is not its peer."""
+    for place in range(verdicts.heard.size):
+        if shared.held[client, place] & ~(verdicts.heard[place] & ~verdicts.apart[client, place]):
+            return True
+    return False
+
+
+@compiled
+def find_owed(
+    told: Told, verdicts: Verdicts, shared: Shared, concerned: Bools, margins: Floats, ridge: float, scratch: Floats,
+    found: Ints,
+) -> int:  # fmt: skip
+    """Find, in order, those of the concerned who are owed a download; return how many.
+
+    `margins` say by how much log det(G_j + ridge I) must be above that of the copy last shared; if minus infinity, any
+    news will do. A determinant is computed only where it may be enough, and once for all who have the same peers.
+    """
+    count, times, measured = 0, 0, np.empty(found.size, dtype=np.int64)
+    for client in range(concerned.size):
+        if not concerned[client]:
+            continue
+        if not holds_a_stranger(verdicts, shared, client):
+            level = shared.log_det[client] + margins[client]
+            if verdicts.most[client] < level or not has_news(told, verdicts, shared, client):
+                continue
+            if margins[client] > -math.inf:
+                same = first_with_same_peers(verdicts, client, measured, times)
+                if same >= 0:
+                    verdicts.most[client] = verdicts.most[measured[same]]
+                else:
+                    verdicts.most[client] = factorise(verdicts.gram[client], ridge, scratch[0])
+                    measured[times] = client
+                    times += 1
+                if verdicts.most[client] <= level:
+                    continue
+        found[count] = client
+        count += 1
+    return count
+
+
+@compiled
+def share(
+    told: Told, verdicts: Verdicts, shared: Shared, number: int, ridge: float, scratch: Floats, found: Ints, count: int,
+    first: Ints, moments: Floats,
+) -> int:  # fmt: skip
+    """Note that so many clients are sent what their peers have told, added up in client order.
+
+    Clients with the same peers get the same: first[k] is the place of the first of those of found[k]. Its copy is the
+    sum of x x^T that they are sent, and moments has that of x y in the same place.
+    """
+    for place in range(count):
+        client = found[place]
+        same = first_with_same_peers(verdicts, client, found, place)
+        first[place] = place if same < 0 else same
+        gram = shared.gram[client]
+        if same >= 0:
+            copy_matrix(shared.gram[found[same]], gram)
+            shared.log_det[client] = shared.log_det[found[same]]
+        else:
+            gram[:] = 0.0
+            moments[place] = 0.0
+            for other in range(told.uploads.size):
+                if has(verdicts.heard, other) and not has(verdicts.apart[client], other):
+                    add_matrix(told.gram[other], 1.0, gram)
+                    for i in range(moments.shape[1]):
+                        moments[place, i] += told.moment[other, i]
+            shared.log_det[client] = factorise(gram, ridge, scratch[0])
+        copy_matrix(gram, verdicts.gram[client])
+        verdicts.most[client] = shared.log_det[client]
+        for byte in range(verdicts.heard.size):
+            shared.held[client, byte] = verdicts.heard[byte] & ~verdicts.apart[client, byte]
+        shared.last_download[client] = number
+    return count
+
+
+@compiled
+def take_in_upload(
+    told: Told, verdicts: Verdicts, shared: Shared, sender: int, new: Floats, moment: Floats, number: int, ridge: float,
+    rho: float, limit: float, margins: Floats, scratch: Floats, found: Ints, first: Ints, moments: Floats,
+) -> int:  # fmt: skip
+    """Take in the upload with this number; find, in order, who is sent what, and return how many they are.
+
+    `found`, `first` and `moments` have room for all clients: see `share`.
+    """
+    before = told.log_det[sender]
+    hear(told, sender, new, moment, number, ridge, rho, scratch)
+    put(verdicts.heard, sender)
+    shared.met[sender] = True
+    put(shared.held[sender], sender)
+    add_matrix(new, 1.0, shared.gram[sender])
+    shared.log_det[sender] = factorise(shared.gram[sender], ridge, scratch[0])
+    concerned = np.empty(shared.met.size, dtype=np.bool_)
+    for client in range(concerned.size):
+        concerned[client] = not has(verdicts.apart[sender], client)
+    judge(told, verdicts, sender, new, told.log_det[sender] - before, ridge, rho, limit, scratch)
+    for client in range(concerned.size):
+        is_alike = not has(verdicts.apart[sender], client)
+        concerned[client] = shared.met[client] and (concerned[client] or is_alike)
+    count = find_owed(told, verdicts, shared, concerned, margins, ridge, scratch, found)
+    return share(told, verdicts, shared, number, ridge, scratch, found, count, first, moments)
