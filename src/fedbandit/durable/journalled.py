@@ -62,6 +62,10 @@ class JournalledServer:
         """Return the sites for which an open round waits."""
         return self.node.awaited()
 
+    def peers(self) -> Ints | None:
+        """Return with how many others each site shares now; None where all share with all."""
+        return self.node.side.peers(self.node.state)
+
     @property
     def is_snapshot_due(self) -> bool:
         """Tell whether the journal has grown so much that a snapshot is due."""

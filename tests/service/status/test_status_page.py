@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 
+import numpy as np
 import pytest
 
 from fedbandit.durable.outcome import Outcome, Verdict
@@ -192,6 +193,23 @@ def test_backlog_and_share_stand_in_the_table(look):
     rows = look(World(told), table)
     assert [row[5] for row in rows] == ["0", "17", "0"]
     assert [row[7] for row in rows] == ["60 %", "20 %", "20 %"]
+
+
+def test_peers_stand_in_the_table_where_not_all_share_with_all(look):
+    told = busy()
+    heads = "[...document.querySelectorAll('thead th')].map(head => head.innerText)"
+
+    async def visit(page):
+        before = await page.look(heads)
+        told.peers = np.array([1, 1, 0])
+        await page.until(f"{heads}.includes('Peers')")
+        return before, await table(page), await page.look(TEXT)
+
+    before, rows, seen = look(World(told), visit)
+    assert "Peers" not in before
+    assert [row[11] for row in rows] == ["1", "1", "0"]
+    assert [row[-1] for row in rows] == ["0.500", "0.500", "not reported"]
+    assert "which may well be right" in seen
 
 
 def test_reports_of_absurd_size_and_arms_called_as_our_fields_are_drawn_like_all_others(look):

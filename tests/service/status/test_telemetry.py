@@ -146,6 +146,12 @@ def test_share_and_backlog_are_told_for_each_site(told):
     assert [each["backlog"] for each in now] == [None, 7, None]
 
 
+def test_peers_are_told_where_not_all_share_with_all(told):
+    assert [each["peers"] for each in told.snapshot(2.0)["sites"]] == [None] * 3
+    told.peers = np.array([1, 1, 0])
+    assert [each["peers"] for each in told.snapshot(2.0)["sites"]] == [1, 1, 0]
+
+
 def test_a_site_tells_its_backlog_with_a_question_and_one_of_an_earlier_version_does_not(told):
     told.received(with_numbers(Kind.ASK, 0, 1, 1, 1, 0, 0, 1200).to_bytes(), ACCEPTED, 1.0, sender=0)
     told.received(with_numbers(Kind.ASK, 1, 1, 1, 1, 0, 0, is_old=True).to_bytes(), ACCEPTED, 1.0, sender=1)

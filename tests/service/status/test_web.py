@@ -7,6 +7,7 @@ import json
 import socket
 
 import aiohttp
+import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -106,6 +107,13 @@ def test_metrics_tell_backlog_and_observations():
     assert found["fedbandit_site_backlog", "1", "clinics"] == 17
     assert found["fedbandit_site_observations", "1", "clinics"] == 30
     assert found["fedbandit_site_backlog", "2", "clinics"] == 0
+
+
+def test_metrics_tell_peers_where_not_all_share_with_all():
+    told = busy()
+    assert "fedbandit_site_peers" not in {name[0] for name in metrics([told])}
+    told.peers = np.array([2, 0, 1])
+    assert metrics([told])["fedbandit_site_peers", "1", "clinics"] == 0
 
 
 def test_metrics_tell_messages_bytes_lag_versions_and_the_journal():

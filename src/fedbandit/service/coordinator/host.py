@@ -87,6 +87,7 @@ class FederationHost:
         """Look at what calls for somebody's attention, and log what is new."""
         with self._beside():
             self._lookout.look(self.server.accounts.observations, time.time(), time.monotonic())
+            self.telemetry.peers = self.server.peers()
 
     def fail(self, error: BaseException) -> None:
         """Stop for good after something unforeseen; what was not acknowledged stays with the broker and the sites."""

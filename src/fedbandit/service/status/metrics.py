@@ -117,6 +117,10 @@ class Metrics(Collector):
             each(lambda told, site: told.watch.backlog(site.number)),
         )  # fmt: skip
         yield _gauge(
+            "site_peers", "Other sites whose observations it is sent, where not all share with all.", EACH,
+            each(lambda told, site: None if told.peers is None else float(told.peers[site.number])),
+        )  # fmt: skip
+        yield _gauge(
             "site_reported_decisions", "Decisions since the site was opened, if it reports them.", EACH,
             reported(lambda report: report.decisions),
         )  # fmt: skip

@@ -8,7 +8,7 @@ nothing is raised. A coordinator makes one for each federation and calls:
     sent(frame, now)                                          for each frame that leaves to a site
     left_out(sites, now)                                      when a deadline has closed a round
     watch.look(observations, now)                             now and then
-    journal_bytes = n                                         now and then
+    journal_bytes = n; peers = with how many each shares      now and then
 
 All counts are since the object was made, that is since the coordinator was started. `snapshot(now)` is plain data.
 """
@@ -19,6 +19,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
@@ -73,6 +74,7 @@ class Telemetry:
         self.began = now
         self.silent_after = silent_after
         self.journal_bytes = 0
+        self.peers: Ints | None = None
         self.sites = [SiteRecord(each, names[each] if each < len(names) else "") for each in range(clients)]
         self.refusals = Refusals()
         self.reports = Reports(largest_reward)
@@ -198,6 +200,7 @@ class Telemetry:
             "observations": self.watch.observations.get(site.number, 0),
             "share": self.watch.share(site.number),
             "backlog": self.watch.backlog(site.number),
+            "peers": None if self.peers is None else int(self.peers[site.number]),
             "reported": None if reported is None else reported.snapshot(now, span),
         }
 

@@ -84,6 +84,7 @@ class Federation {
 
   table(told) {
     const columns = ["Site", "State", "Last contact", "Version", "Lag", "Waiting", "Uploads", "Share", "Downloads", "Bytes up", "Bytes down"];
+    if (told.sites.some((site) => site.peers !== null)) columns.push("Peers");
     if (told.reporting) columns.push("Decisions", "Mean reward");
     if (this.heads !== columns.join()) {
       this.heads = columns.join();
@@ -110,7 +111,8 @@ class Federation {
     const hidden = told.clients - told.sites.length;
     write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
       "A model that would tell a site nothing new is not sent to it, so versions may differ. Waiting are uploads that the " +
-      "site has and that are not acknowledged; share is its part in the observations behind the model.");
+      "site has and that are not acknowledged; share is its part in the observations behind the model." +
+      (columns.includes("Peers") ? " Peers are the other sites whose observations it is sent: one without any differs from all others, which may well be right." : ""));
   }
 
   incidents(told) {
@@ -146,7 +148,8 @@ function row(site, told, columns) {
     site.backlog === null ? "not told" : count(site.backlog), count(site.uploads),
     site.share === null ? "none" : percent(site.share), count(site.downloads), bytes(site.bytes_up), bytes(site.bytes_down),
   ];
-  if (columns.length > cells.length)
+  if (columns.includes("Peers")) cells.push(count(site.peers));
+  if (told.reporting)
     cells.push(report ? count(report.decisions) : "not reported",
       report ? (report.rewards ? mean(report.reward_sum / report.rewards) : "none yet") : "not reported");
   return cells;
