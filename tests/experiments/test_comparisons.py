@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedbandit.experiments.comparisons import Beats, MostOf
+from fedbandit.experiments.comparisons import AtMost, Beats, MostOf
 from fedbandit.experiments.table import Measured, Row, Table
 
 
@@ -33,11 +33,28 @@ TABLE = Table(
         (Beats("s", "shared", "nobody"), "cannot be judged"),
         (MostOf("s", "shared", "often", ("b",), ("a", "b")), "holds"),
         (MostOf("s", "shared", "often", ("a",), ("a", "b")), "does not hold"),
+        (AtMost("s", "shared", 2.0, "alone", y="normalised"), "holds"),
+        (AtMost("s", "shared", 1.0, "alone", y="normalised"), "mixed"),
+        (AtMost("s", "shared", 1.0, "alone", points=("seldom",), y="normalised"), "does not hold"),
+        (AtMost("s", "shared", 1.0, "shared", y="normalised"), "holds"),  # point by point
+        (AtMost("s", "shared", 1.0, "shared", of_point="seldom", y="normalised"), "holds"),
+        (AtMost("s", "shared", 1.0, "shared", of_point="often", y="normalised"), "mixed"),
+        (AtMost("s", "alone", 1.0, "shared", y="normalised"), "cannot be judged"),
         (MostOf("s", "shared", "never", ("a",), ("a", "b")), "cannot be judged"),
     ],
 )
 def test_the_numbers_answer(claim, answer):
     assert claim.judge(TABLE).answer == answer
+
+
+def test_at_most_compares_what_each_client_has_where_numbers_of_clients_differ():
+    few, many = (
+        Row(name, "", {}, clients, {"regret": Measured(regret, 0.0, 1)})
+        for name, clients, regret in (("few", 10, 30.0), ("many", 40, 100.0))
+    )
+    verdict = AtMost("s", "many", 1.0, "few", per_client=True).judge(Table((few, many)))
+    assert verdict == ("holds", "many: 2.5 against 3, 0.833 times")
+    assert AtMost("s", "many", 1.0, "few").judge(Table((few, many))).answer == "does not hold"
 
 
 def test_the_evidence_names_the_numbers():

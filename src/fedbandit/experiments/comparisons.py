@@ -65,5 +65,40 @@ class MostOf(Claim):
         return verdict([part > 0.5 * whole], f"{part:.4g} of {whole:.4g} at {self.point}")
 
 
+@dataclass(frozen=True)
+class AtMost(Claim):
+    """A series has at most so many times the `y` of another, at each of the points named (all, if none are).
+
+    It is compared with the other's point of the same label, or with `of_point` of it; a series of one point stands for
+    all points.
+    """
+
+    series: str
+    times: float
+    other: str
+    points: tuple[str, ...] = ()
+    of_point: str | None = None
+    y: str = "regret"
+    per_client: bool = False
+
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the two series."""
+        return (self.series, self.other)
+
+    def judge(self, table: Table) -> Verdict:
+        """Compare the means, point by point."""
+        others = {row.point: row for row in table.of(self.other)}
+        holds, parts = [], []
+        for row in _rows(table, self.series, self.points):
+            wanted = row.point if self.of_point is None else self.of_point
+            other = others.get(wanted) if len(others) != 1 else next(iter(others.values()))
+            if other is None:
+                continue
+            ours, theirs = (each.mean(self.y) / (each.clients if self.per_client else 1) for each in (row, other))
+            holds.append(ours <= self.times * theirs)
+            parts.append(f"{row.point or row.series}: {ours:.4g} against {theirs:.4g}, {ours / theirs:.3g} times")
+        return verdict(holds, "; ".join(parts) or f"no point of {self.series} has one of {self.other} beside it")
+
+
 def _rows(table: Table, series: str, points: tuple[str, ...]) -> list[Row]:
     return [row for row in table.of(series) if not points or row.point in points]
