@@ -15,7 +15,7 @@ from fedbandit.transport.nats.hub import Hub
 
 log = logging.getLogger("fedbandit.coordinator")
 
-LOOK_SECONDS = 5.0
+LOOK_SECONDS = 1.0
 BROKER_SECONDS = 10.0  # between two looks at the broker
 OTHER = (
     "another coordinator serves this federation at this broker, with a journal of its own: each takes in what sites "
