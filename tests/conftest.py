@@ -24,7 +24,7 @@ LONG = (
     "durable/test_damage.py", "durable/test_journals.py", "experiments/test_fldb.py", "golden", "kernels/neural",
     "results/test_reproduce.py", "service", "simulation/test_faults.py", "simulation/test_glm_exchange.py",
     "simulation/test_neural_exchange.py", "simulation/test_troubles.py", "site/test_closing.py",
-    "site/test_deployed_site.py", "transport",
+    "site/test_deployed_site.py", "site/test_programs_that_end.py", "transport",
 )  # fmt: skip
 
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from fedbandit.cli import main
-
-COMPILING = "fedbandit is compiling for this machine, which later starts need not.\n"
+from samples.standard_error import COMPILING
 
 
 class Said(NamedTuple):

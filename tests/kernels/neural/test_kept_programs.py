@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from samples.standard_error import COMPILING
+
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
 RUN = """
@@ -26,15 +28,12 @@ print(json.dumps({**told, "arms": result.choice.tolist(), "seconds": seconds_com
 """
 
 
-COMPILES = "fedbandit is compiling for this machine, which later starts need not.\n"
-
-
 def start(cache, **others):
     """Run a small federation in a process of its own; return what it compiled and chose."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
     environment |= {"FEDBANDIT_CACHE": str(cache)} | others
     done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True, env=environment)
-    assert done.stderr.replace(COMPILES, "") == ""
+    assert done.stderr.replace(COMPILING, "") == ""
     return json.loads(done.stdout)
 
 
