@@ -52,6 +52,32 @@ def test_draws_that_are_not_numbers_of_each_turn_are_refused(draws, reason):
         read_turns({**rewards(), "draws": draws})
 
 
+def test_epochs_are_those_of_the_file(tmp_path):
+    arrays = {**rewards(), "epoch": np.array([3, 3, 4, 4, 9, 9], dtype=np.uint8)}
+    blocks = list(recorded(tmp_path, arrays).turns(6, 0, 4))
+    assert np.concatenate([each.epoch for each in blocks]).tolist() == [3, 3, 4, 4, 9, 9]
+    assert next(recorded(tmp_path, rewards()).turns(6, 0, 4)).epoch is None
+
+
+@pytest.mark.parametrize(
+    ("epoch", "reason"),
+    [
+        (np.zeros(5, dtype=int), r"epoch has shape \(5,\), but \(6,\)"),
+        (np.zeros(6), "epoch must hold whole numbers, not float64"),
+        (np.array([0, 1, 1, 0, 2, 2]), r"epoch\[3\] is 0: epochs do not decrease from turn to turn"),
+    ],
+)
+def test_epochs_that_are_none_are_refused(epoch, reason):
+    with pytest.raises(InvalidInput, match=reason):
+        read_turns({**rewards(), "epoch": epoch})
+
+
+def test_epochs_are_said_once(tmp_path):
+    recorded(tmp_path, {**rewards(), "epoch": np.zeros(6, dtype=int)})
+    with pytest.raises(InvalidInput, match=r"epoch_length=3, but .* has the epoch of each turn: leave one of them out"):
+        fb.environment("recorded", path=str(tmp_path / "turns.npz"), epoch_length=3)
+
+
 def test_the_sizes_are_those_of_the_arrays(tmp_path):
     for make, dimension in ((rewards, 2), (duels, 2), (contexts, 5)):
         setting = recorded(tmp_path, make()).setting()
@@ -131,4 +157,4 @@ def test_a_part_of_a_round_is_refused_though_the_file_has_more(tmp_path):
 
 def test_files_are_the_same_world_if_their_names_are_the_same(tmp_path):
     assert recorded(tmp_path, rewards()) == recorded(tmp_path, rewards())
-    assert recorded(tmp_path, rewards()).values() == {"path": str(tmp_path / "turns.npz")}
+    assert recorded(tmp_path, rewards()).values() == {"path": str(tmp_path / "turns.npz"), "epoch_length": 0}

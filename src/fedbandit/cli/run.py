@@ -87,10 +87,10 @@ def assignments(option: str, texts: list[str] | None) -> dict[str, str]:
 def _environment(name: str | None, recorded: str | None, values: dict[str, str]) -> Environment:
     if recorded is None:
         return environment_named(name or "linear", **values)
-    if values or name:
-        option = "--world" if values else "--environment"
+    if name or set(values) - {"epoch_length"}:
+        option = "--environment" if name else "--world"
         raise InvalidInput(f"{option} has no meaning with --recorded: the file holds the whole world")
-    return environment_named("recorded", path=recorded)
+    return environment_named("recorded", path=recorded, **values)
 
 
 def _check_numbers(seed: int, seeds: int, jobs: int) -> None:

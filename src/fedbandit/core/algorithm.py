@@ -63,6 +63,8 @@ class Algorithm(Parameters):
     shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
     lighter: ClassVar[str] = "lower the dimension"  # what makes its messages smaller
 
+    discount: ClassVar[float] = 1.0  # what an observation keeps of its weight when an epoch ends; a parameter of some
+
     explore: float = parameter(
         0.0, "share of choices that are uniform, so that every arm has a known chance of at least explore / K",
         symbol="e", general=True, at_least=0, at_most=1,

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.parameters import Parameters
+from fedbandit.core.parameters import Parameters, parameter
 from fedbandit.core.registry import Registry
 from fedbandit.core.turns import Turns
 
 
+@dataclass(frozen=True)
 class Environment(Parameters):
     """The parameters of one kind of world. A subclass with an `id` is known everywhere by that name."""
 
     id: ClassVar[str] = ""
     title: ClassVar[str] = ""
+
+    epoch_length: int = parameter(
+        0, "turns of the whole federation in an epoch, at whose end algorithms with a discount forget; 0: no epochs",
+        general=True, at_least=0,
+    )  # fmt: skip
 
     def __init_subclass__(cls, id: str = "", title: str = "", **more: Any) -> None:
         """Register a named environment."""

@@ -151,6 +151,14 @@ class Server(Side, Protocol):
 
 
 @runtime_checkable
+class Forgets(Protocol):
+    """A side whose sums can be given less weight when an epoch ends, so that what is old counts for less."""
+
+    def age(self, state: Any, weight: float) -> None:
+        """Let all that has been observed so far count for `weight` of what it counted."""
+
+
+@runtime_checkable
 class MeetsDeadlines(Protocol):
     """A server side that waits for uploads of several clients, and can go on without some of them.
 

@@ -109,6 +109,7 @@ class Turns:
     features: Floats
     outcomes: Outcomes
     draws: Floats | None = None  # (turns, m) the standard normals of each turn's choice, where the world fixes them
+    epoch: Ints | None = None  # (turns,) the epoch of each turn, where the world says it
 
     def __len__(self) -> int:
         """Return the number of turns in the block."""
@@ -122,7 +123,8 @@ class Turns:
         array([1, 2])
         """
         draws = None if self.draws is None else self.draws[turn]
-        return Turns(self.client[turn], self.features[turn], self.outcomes.take(turn), draws)
+        epoch = None if self.epoch is None else self.epoch[turn]
+        return Turns(self.client[turn], self.features[turn], self.outcomes.take(turn), draws, epoch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 One `.npz` without pickles: `client` (T,); `arms` (T, K, d), or `context` (T, d) where the arms share one; `reward`
 (T, K) and perhaps `mean` (T, K); for duels `utility` (T, K) and `coin` (T,) in their place. With `draws` (T, m), the
-standard normals of each turn in the order in which its choice uses them, a run draws none of its own.
+standard normals of each turn in the order in which its choice uses them, a run draws none of its own. `epoch` (T,), not
+decreasing, says when algorithms with a discount forget.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
         """Read the file and check every array."""
         super().__post_init__()
         block = read_turns(_load(self.path), self.path)
+        if self.epoch_length and block.epoch is not None:
+            raise InvalidInput(
+                f"epoch_length={self.epoch_length}, but {self.path} has the epoch of each turn: leave one of them out"
+            )
         object.__setattr__(self, "_turns", block)
         outcomes: Any = block.outcomes
         table = outcomes.utility if isinstance(outcomes, Duels) else outcomes.payoff
@@ -95,7 +100,18 @@ def read_turns(arrays: Mapping[str, np.ndarray[Any, Any]], source: str = "the fi
         mean = numbers_of(arrays, "mean", (turns, arms), source) if "mean" in arrays else None
         outcomes = Rewards(table, mean)
     draws = numbers_of(arrays, "draws", (turns, None), source) if "draws" in arrays else None
-    return Turns(client, features, outcomes, draws)
+    return Turns(client, features, outcomes, draws, _epochs(arrays, turns, source))
+
+
+def _epochs(arrays: Mapping[str, np.ndarray[Any, Any]], turns: int, source: str) -> Ints | None:
+    if "epoch" not in arrays:
+        return None
+    epoch = array_of(arrays, "epoch", (turns,), source)
+    if epoch.dtype.kind not in "iu":
+        raise InvalidInput(f"epoch must hold whole numbers, not {epoch.dtype}: store it as integers")
+    epoch = epoch.astype(np.int64)
+    refuse_where(np.diff(epoch, prepend=epoch[0]) < 0, epoch, "epoch", "epochs do not decrease from turn to turn")
+    return epoch
 
 
 def _clients(arrays: Mapping[str, np.ndarray[Any, Any]], source: str) -> Ints:

@@ -34,6 +34,20 @@ def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients
     return chosen
 
 
+def refuse_forgetting(algorithm: Algorithm) -> None:
+    """Refuse a discount: it needs epochs that all sites and the coordinator agree on, and only simulations have them.
+
+    >>> refuse_forgetting(algorithms["async-linucb"].from_values({"discount": 0.5}))
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: discount=0.5 needs epochs, and so far only simulations have them: leave it at 1
+    """
+    if algorithm.discount < 1.0:
+        raise InvalidInput(
+            f"discount={algorithm.discount:g} needs epochs, and so far only simulations have them: leave it at 1"
+        )
+
+
 NEEDLESS_SIZES = "another number of arms or another horizon"
 _DIFFERENCES = (
     "another algorithm",
@@ -54,6 +68,10 @@ class Charter:
 
     algorithm: Algorithm
     setting: Setting
+
+    def __post_init__(self) -> None:
+        """Refuse what only a simulation can do."""
+        refuse_forgetting(self.algorithm)
 
     @classmethod
     def named(cls, algorithm: str | Algorithm, setting: Setting, **parameters: Any) -> Charter:

@@ -22,7 +22,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
 from fedbandit.durable.checked_input import InputCheck
-from fedbandit.protocol.charter import algorithm_of
+from fedbandit.protocol.charter import algorithm_of, refuse_forgetting
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.server import ServerNode
@@ -55,6 +55,7 @@ class Client:
         if not isinstance(seed, int) or seed < 0:
             raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
         self.algorithm = algorithm_of(algorithm, parameters, clients)
+        refuse_forgetting(self.algorithm)
         sides = self.algorithm.for_client(number).federation(setting)
         self.dimension = dimension
         self._check = InputCheck(self.algorithm, dimension)
@@ -114,7 +115,9 @@ class Server:
     ) -> None:
         """Start the server for a roster of clients."""
         setting = Setting(clients, arms, dimension, horizon)
-        self.node = ServerNode(algorithm_of(algorithm, parameters, clients).federation(setting).server, clients)
+        chosen = algorithm_of(algorithm, parameters, clients)
+        refuse_forgetting(chosen)
+        self.node = ServerNode(chosen.federation(setting).server, clients)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in an upload, once; return what is to be carried to clients (each names its recipients)."""

@@ -23,6 +23,7 @@ from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
+from fedbandit.simulation.epochs import Epochs, check_forgets
 from fedbandit.simulation.trace import Trace
 
 Play = Callable[["Wire", Turns, ClientStreams, Trace, int], None]
@@ -59,19 +60,22 @@ def simulate(
     """
     setting = _setting(algorithm, environment, turns, seed)
     sides = algorithm.federation(setting)
+    check_forgets(algorithm, sides)
     trace = Trace.empty(turns)
     nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
     wire = Wire(*nodes, trace.ledger)
     streams = ClientStreams(seed)
     play = _player(sides)
+    epochs = Epochs(algorithm, environment)
     done = 0
     for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
         check_kind(algorithm, environment, block)
         check_draws(algorithm, sides.clients.draws, block)
         if algorithm.acts_in_rounds:
             check_rounds(block, setting.clients, done)
-        play(wire, block, streams, trace, done)
-        done += len(block)
+        for piece in epochs.pieces(block, done, *nodes):
+            play(wire, piece, streams, trace, done)
+            done += len(piece)
         if progress is not None:
             progress(done)
     return trace, wire

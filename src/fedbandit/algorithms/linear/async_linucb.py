@@ -29,6 +29,7 @@ from fedbandit.algorithms.linear.shared.family import (
     Statistics,
     per_client,
 )
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
@@ -102,6 +103,11 @@ class AsyncServer(Server):
         if isinstance(message, Statistics):
             for total in (state.gram, self._shared_with(state, sender)):
                 check_invertible(total, message.gram[0], self.ridge)
+
+    def age(self, state: AsyncServerState, weight: float) -> None:
+        """Let all uploads so far count for less, in the sums and in the copies last shared with clients."""
+        age_arrays(weight, state.gram, state.moment)
+        age_contacts(state.contacts, state.copies, self.log_gammas, self.ridge, weight)
 
     def _shared_with(self, state: AsyncServerState, client: int) -> Floats:
         slot, row = state.contacts.slot_of[client], state.contacts.row_of[client]

@@ -150,6 +150,7 @@ class AsyncLinUCBAM(
         "ucb", "how to explore: optimism or a sample", choices=("ucb", "thompson", "perturbed")
     )
     greed: ClassVar[str] = "auto"  # type: ignore[misc]  # no parameter here: gaps of two estimates are not weighed
+    discount: ClassVar[float] = 1.0  # type: ignore[misc]  # no parameter here: what alternates is not made to fade
 
     global_dimension: int | None = parameter(
         None, "how many of the first features are shared, the rest being personal; default: half, rounded up",

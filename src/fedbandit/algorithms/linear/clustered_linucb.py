@@ -216,6 +216,7 @@ class ClusteredLinUCB(
     0.1
     """
 
+    discount: ClassVar[float] = 1.0  # type: ignore[misc]  # no parameter here: what was told apart does not fade
     upload_threshold: float | tuple[float, ...] = parameter(
         5.0,
         "growth of the determinant of a client's own data that makes it upload; one number or one a client",

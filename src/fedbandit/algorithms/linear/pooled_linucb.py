@@ -14,6 +14,7 @@ import numpy as np
 
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, LinearClients
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
@@ -95,6 +96,10 @@ class PooledServer(Server):
             add_outer(state.gram, message.arm[each])
             state.moment += message.reward[each] * message.arm[each]
         return ()
+
+    def age(self, state: PooledServerState, weight: float) -> None:
+        """Let all observations so far count for less."""
+        age_arrays(weight, state.gram, state.moment)
 
     def sums(self, state: PooledServerState) -> Sequence[Floats]:
         """Return both sums."""

@@ -26,6 +26,7 @@ from fedbandit.algorithms.linear.shared.family import (
     Snapshot,
     Statistics,
 )
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
@@ -110,6 +111,10 @@ class SyncServer(Server):
     def sums(self, state: SyncServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""
         return state.gram, state.moment
+
+    def age(self, state: SyncServerState, weight: float) -> None:
+        """Let all uploads so far count for less."""
+        age_arrays(weight, state.gram, state.moment)
 
     def awaited(self, state: SyncServerState) -> Ints:
         """Return who has not answered the call."""

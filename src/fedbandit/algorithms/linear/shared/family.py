@@ -20,6 +20,7 @@ import numpy as np
 
 from fedbandit.algorithms.linear.shared.choosing import ChoosingClients, no_errors
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
+from fedbandit.algorithms.linear.shared.forgetting import age_cohort
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts
@@ -88,6 +89,10 @@ class LinearAlgorithm(Algorithm):
         "auto", "igw only: how much likelier a better arm is", symbol="gamma", general=True, at_least=0, word="auto"
     )
 
+    discount: float = parameter(  # type: ignore[misc]
+        1.0, "weight that an observation keeps when an epoch ends", general=True, above=0, at_most=1
+    )
+
     def width(self, dimension: int) -> Width:
         """Return the width of the confidence bound, which grows with `noise` at a constant rate."""
         if self.alpha is not None:
@@ -153,6 +158,10 @@ class LinearClients(ChoosingClients):
         state.rows = doubled(state.rows)
         if state.errors is not None:
             state.errors = doubled(state.errors)
+
+    def age(self, state: Any, weight: float) -> None:
+        """Let all that the clients have observed or been told count for less, from the next turn on."""
+        age_cohort(state, self.ridge, weight)
 
     def news(self, state: Any, client: Ints, why: int) -> Sequence[Outgoing[Upload]]:
         """Return what one client sends after a turn: its upload, or at its first turn a hello."""

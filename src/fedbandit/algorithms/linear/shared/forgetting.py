@@ -1,0 +1,82 @@
+"""How sums fade when an epoch ends: V and b are multiplied, the ridge is not.
+
+With e the present epoch every sum is V = sum of discount^(e - e_s) x_s x_s^T, b likewise, over observations s of epochs
+e_s. To age it by k epochs is to multiply it by discount^k. The inverse of A = V + ridge I is computed afresh then. For
+V >= B >= 0, log det(cV + ridge I) - log det(cB + ridge I) grows with c: the end of an epoch alone triggers nothing.
+
+The width of the confidence bound is the family's with the aged A. D-LinUCB (Russac, Vernade and Cappe 2019) has
+beta |x| in the norm of A^-1 A~ A^-1, with A~ the sum with squared weights. That is never wider, at steady state less by
+a factor of about sqrt(1 + discount), and would take a second matrix in every message.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
+from fedbandit.core.arrays import Floats
+from fedbandit.kernels.linear.download_check import Contacts, Copies, lowest_of
+from fedbandit.kernels.linear.ridge import factorise, invert, multiply
+from fedbandit.kernels.linear.ridge_rows import Model, RidgeRows, model_of
+from fedbandit.kernels.linear.snapshots import Snapshots
+
+
+def age_arrays(weight: float, *arrays: Floats) -> None:
+    """Multiply sums by what their observations keep of their weight.
+
+    >>> sums = np.array([4.0, 2.0])
+    >>> age_arrays(0.5, sums)
+    >>> sums
+    array([2., 1.])
+    """
+    for each in arrays:
+        each *= weight
+
+
+def age_model(model: Model, rows: int, ridge: float, weight: float) -> None:
+    """Age the sums that scores use of the first so many rows, and compute afresh what rests on them."""
+    size = model.moment.shape[1]
+    upper, lower = np.empty((size, size)), np.empty((size, size))
+    age_arrays(weight, model.gram[:rows], model.moment[:rows])
+    for row in range(rows):
+        model.log_det[row] = invert(model.gram[row], ridge, model.inverse[row], upper, lower)
+        multiply(model.inverse[row], model.moment[row], model.estimate[row])
+
+
+def age_rows(known: RidgeRows, rows: int, ridge: float, weight: float) -> None:
+    """Age all that the clients of the first so many rows know, and their part of it that is not uploaded."""
+    age_model(model_of(known), rows, ridge, weight)
+    age_arrays(weight, known.new_gram[:rows], known.new_moment[:rows])
+    known.updates[:rows] = 0
+    upper = np.empty(known.gram.shape[1:])
+    for row in np.flatnonzero(known.fresh[:rows]).tolist():
+        shared = known.gram[row] - known.new_gram[row]
+        known.growth[row] = known.log_det[row] - factorise(shared, ridge, upper)
+
+
+def age_snapshots(shared: Snapshots, weight: float) -> None:
+    """Age downloads that have yet to be taken in."""
+    age_arrays(weight, shared.gram, shared.moment)
+    shared.ready[:] = False
+
+
+def age_cohort(state: LinearCohortState, ridge: float, weight: float) -> None:
+    """Age all that clients have observed or been told: sums, downloads on their way in, errors of predictions."""
+    age_rows(state.rows, int(state.used[0]), ridge, weight)
+    age_snapshots(state.shared, weight)
+    if state.errors is not None:
+        age_arrays(weight, *state.errors)
+
+
+def age_contacts(contacts: Contacts, copies: Copies, log_gammas: Floats, ridge: float, weight: float) -> None:
+    """Age the copies last shared with clients, and the levels that the server's determinant is compared with."""
+    age_arrays(weight, copies.common, copies.own)
+    upper = np.empty(copies.own.shape[1:])
+    own = np.where(contacts.slot_of < 0, contacts.row_of, -1)  # a copy of its own counts if no common one is newer
+    for place, grams in ((contacts.slot_of, copies.common), (own, copies.own)):
+        clients = np.flatnonzero(place >= 0)
+        log_det = {each: factorise(grams[each], ridge, upper) for each in np.unique(place[clients]).tolist()}
+        for client in clients.tolist():
+            contacts.level[client] = log_gammas[client] + log_det[int(place[client])]
+    for block in range(contacts.lowest.size):
+        contacts.lowest[block] = lowest_of(contacts.level, block)
