@@ -12,7 +12,7 @@ from contract.small_worlds import small_setting, small_turns
 from fedbandit.kernels.neural import subspace
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
-from reference import neural as reference
+from reference.networks import Symmetric
 from samples.bag import Bag, steps
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
@@ -32,7 +32,7 @@ class Network(Bag):
     def __init__(self, name, parameters, seed):
         super().__init__(fb.algorithm(name, **SMALL, **parameters), fb.Setting(CLIENTS, ARMS, DIMENSION, 1), seed)
         self.network = self.clients.side.rounds.network
-        self.literal = reference.Symmetric(DIMENSION, WIDTH, 1)
+        self.literal = Symmetric(DIMENSION, WIDTH, 1)
         self.features, self.rewards = [], []
 
     def world(self):
@@ -92,7 +92,7 @@ def test_sites_and_coordinators_that_fail_lose_no_reward_and_come_to_rest(seed):
     assert not server.attendance.is_open
     assert not any(site.in_exchange or site.waiting for site in sites)
     network = charter.build().clients.rounds.network
-    literal = reference.Symmetric(network.inputs, WIDTH, 1)
+    literal = Symmetric(network.inputs, WIDTH, 1)
     expected = np.zeros(network.parameters)
     for told in run.history.decisions:
         gradient = literal.value_and_gradient(told.features[0, told.choice[0]], network.initial)[1]

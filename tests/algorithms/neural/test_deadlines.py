@@ -13,7 +13,7 @@ from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural import subspace
 from fedbandit.wire import decode, encode
-from reference import neural as reference
+from reference.networks import Symmetric
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
@@ -34,7 +34,7 @@ class Room:
         self.down = [[] for _ in range(SITES)]
         self.rng = np.random.default_rng(1)
         self.network = self.clients.rounds.network
-        self.literal = reference.Symmetric(DIMENSION, WIDTH, 1)
+        self.literal = Symmetric(DIMENSION, WIDTH, 1)
         self.moment = np.zeros(self.network.parameters)
         self.features = []
 

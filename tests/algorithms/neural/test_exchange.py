@@ -17,7 +17,8 @@ from fedbandit.protocol.client import ClientNode  # noqa: E402
 from fedbandit.protocol.server import ServerNode  # noqa: E402
 from fedbandit.simulation.in_process import simulate  # noqa: E402
 from fedbandit.wire import decode, encode, weigh  # noqa: E402
-from reference import neural as reference  # noqa: E402
+from reference.networks import Symmetric  # noqa: E402
+from reference.nonlinear import nonlinear_rounds  # noqa: E402
 from samples.worlds import recorded  # noqa: E402
 
 SMALL = {"width": 6, "train_steps": 3, "precision": "float64"}
@@ -76,7 +77,7 @@ def test_the_server_sums_averages_and_takes_the_least(name, diagonal):
 def test_what_a_client_sends_is_its_own_sum_since_the_last_upload():
     clients, server = sides()
     network = symmetric_network(DIMENSION, 6, 1, 0)
-    literal = reference.Symmetric(DIMENSION, 6, 1)
+    literal = Symmetric(DIMENSION, 6, 1)
     rng = np.random.default_rng(0)
     who, arms = np.arange(CLIENTS), rng.standard_normal((CLIENTS, ARMS, DIMENSION))
     rewards = rng.standard_normal(CLIENTS)
@@ -121,7 +122,7 @@ def test_a_client_that_acts_between_upload_and_download_loses_nothing(threshold,
     rng = np.random.default_rng(1)
     bag, moment = [], np.zeros(PARAMETERS)
     network = symmetric_network(DIMENSION, 6, 1, 0)
-    literal = reference.Symmetric(DIMENSION, 6, 1)
+    literal = Symmetric(DIMENSION, 6, 1)
     for _ in range(60):
         if bag and rng.random() < 0.6:
             envelope = bag.pop(int(rng.integers(len(bag))))
@@ -200,7 +201,7 @@ def test_the_sums_of_a_million_observations_travel_in_single_precision():
 
 def test_theta_0_is_the_same_before_and_after_a_run(tmp_path):
     before = symmetric_network(DIMENSION, 6, 1, 0).initial.copy()
-    world = reference.nonlinear_rounds(seed=0, rounds=10, clients=CLIENTS, arms=ARMS, dimension=DIMENSION)
+    world = nonlinear_rounds(seed=0, rounds=10, clients=CLIENTS, arms=ARMS, dimension=DIMENSION)
     environment = recorded(tmp_path, world)
     _, wire = simulate(fb.algorithm("fn-ucb-less", **SMALL), environment, environment.setting().horizon)
     rounds = wire.clients.side.rounds

@@ -9,6 +9,7 @@ import fedbandit as fb
 from fedbandit.kernels.neural.network import normal_network, symmetric_network
 from fedbandit.simulation.in_process import simulate
 from reference import neural as reference
+from reference.nonlinear import block_rounds, nonlinear_rounds
 from samples.runs import ByMessages
 from samples.worlds import recorded
 
@@ -53,14 +54,14 @@ COSINE = {"seed": 0, "rounds": 25, "clients": 3, "arms": 4, "dimension": 3}
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("initialisation", ["symmetric", "normal"])
 def test_both_forms_equal_the_transcription(tmp_path, name, diagonal, initialisation):
-    world = reference.nonlinear_rounds(**COSINE)
+    world = nonlinear_rounds(**COSINE)
     compare(tmp_path, world, name, diagonal=diagonal, initialisation=initialisation, weight="ramp:20")
 
 
 @pytest.mark.parametrize("weight", ["theory", 0.0, 1.0, 0.3])
 @pytest.mark.parametrize("diagonal", [False, True])
 def test_every_weight_equals_the_transcription(tmp_path, weight, diagonal):
-    world = reference.nonlinear_rounds(**{**COSINE, "seed": 1})
+    world = nonlinear_rounds(**{**COSINE, "seed": 1})
     compare(tmp_path, world, weight=weight, diagonal=diagonal)
 
 
@@ -74,7 +75,7 @@ def test_every_weight_equals_the_transcription(tmp_path, weight, diagonal):
     ],
 )
 def test_every_threshold_equals_the_transcription(tmp_path, threshold, name, diagonal):
-    world = reference.nonlinear_rounds(**{**COSINE, "seed": 2})
+    world = nonlinear_rounds(**{**COSINE, "seed": 2})
     literal = compare(tmp_path, world, name, sync_threshold=threshold, weight="theory", diagonal=diagonal)
     assert (literal["rounds"] == 0) == (threshold == np.inf)
 
@@ -104,12 +105,12 @@ def test_every_threshold_equals_the_transcription(tmp_path, threshold, name, dia
     ids=str,
 )
 def test_every_parameter_does_what_it_says(tmp_path, changes):
-    world = reference.nonlinear_rounds(**{**COSINE, "seed": 3, "rounds": 15})
+    world = nonlinear_rounds(**{**COSINE, "seed": 3, "rounds": 15})
     compare(tmp_path, world, **changes)
 
 
 @pytest.mark.parametrize("clients", [1, 5])
 @pytest.mark.parametrize("initialisation", ["symmetric", "normal"])
 def test_classification_equals_the_transcription(tmp_path, clients, initialisation):
-    world = reference.block_rounds(seed=4, rounds=15, clients=clients, arms=3, dimension=2)
+    world = block_rounds(seed=4, rounds=15, clients=clients, arms=3, dimension=2)
     compare(tmp_path, world, "fn-ucb", initialisation=initialisation, ridge=10.0, weight="ramp:10", sync_threshold=0.02)

@@ -9,7 +9,7 @@ import fedbandit as fb
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.simulation.in_process import simulate
 from reference import linear
-from reference import neural as reference
+from reference import nonlinear as reference
 from samples.worlds import recorded
 
 WORLD = {"seed": 0, "rounds": 80, "clients": 2, "arms": 4, "dimension": 3}

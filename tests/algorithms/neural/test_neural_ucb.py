@@ -10,6 +10,7 @@ from fedbandit.core.randomness import ClientStreams
 from fedbandit.kernels.neural.network import normal_network, symmetric_network
 from fedbandit.simulation.in_process import simulate
 from reference import neural as reference
+from reference.nonlinear import nonlinear_rounds
 from samples.runs import ByMessages, assert_same_trace
 from samples.worlds import recorded
 
@@ -40,7 +41,7 @@ def play(folder, world, name, **parameters):
     ids=str,
 )
 def test_neural_ucb_equals_the_transcription(tmp_path, changes):
-    world = reference.nonlinear_rounds(**WORLD)
+    world = nonlinear_rounds(**WORLD)
     make = normal_network if "initialisation" in changes else symmetric_network
     literal = reference.neural(world, make(3, 6, 1, 0).initial, **SMALL, **changes)
     trace, wire = play(tmp_path, world, "neural-ucb", **EXACT, **changes)
@@ -50,7 +51,7 @@ def test_neural_ucb_equals_the_transcription(tmp_path, changes):
 
 
 def test_neural_ts_equals_the_transcription(tmp_path):
-    world = reference.nonlinear_rounds(**WORLD)
+    world = nonlinear_rounds(**WORLD)
     draws = ClientStreams(seed=0).normals(world["client"], 4)
     literal = reference.neural(world, symmetric_network(3, 6, 1, 0).initial, draws=draws, nu_local=0.5, **SMALL)
     trace, _ = play(tmp_path, world, "neural-ts", nu_local=0.5, **EXACT)
@@ -60,7 +61,7 @@ def test_neural_ts_equals_the_transcription(tmp_path):
 
 
 def test_fn_ucb_of_one_client_without_the_pooled_bound_is_neural_ucb(tmp_path):
-    world = reference.nonlinear_rounds(**{**WORLD, "clients": 1, "rounds": 40})
+    world = nonlinear_rounds(**{**WORLD, "clients": 1, "rounds": 40})
     alone, _ = play(tmp_path, world, "neural-ucb", **EXACT)
     together, _ = play(tmp_path, world, "fn-ucb", weight=1.0, **EXACT)
     assert alone.choice.tolist() == together.choice.tolist()

@@ -8,7 +8,7 @@ import pytest
 from fedbandit.core.errors import InvalidInput
 from fedbandit.kernels.neural import subspace
 from fedbandit.kernels.neural.network import normal_network, symmetric_network
-from reference.neural import Normal, Symmetric
+from reference.networks import Normal, Symmetric
 
 CASES = [
     pytest.param(symmetric_network, Symmetric, 1, id="symmetric"),

@@ -11,7 +11,7 @@ import jax.numpy as jnp  # noqa: E402
 from fedbandit.kernels.neural import subspace  # noqa: E402
 from fedbandit.kernels.neural.network import normal_network, symmetric_network  # noqa: E402
 from fedbandit.kernels.neural.tangent_features import features, layers_of, predict, theta_of  # noqa: E402
-from reference.neural import Normal, Symmetric  # noqa: E402
+from reference.networks import Normal, Symmetric  # noqa: E402
 
 CASES = [
     pytest.param(make, literal, depth, id=f"{literal.__name__}, depth {depth}")
