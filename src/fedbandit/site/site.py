@@ -96,8 +96,7 @@ class Site:
         """Decide between arms (K, d), one row an arm, or by a context (d,) for algorithms whose arms share one."""
         offer = self._check.offer(arms)
         if ids is not None:
-            charter = self.charter
-            check_ids(ids, charter.setting.arms if charter.algorithm.shares_context else offer.shape[1])
+            check_ids(ids, self.charter.setting.arms if offer.ndim == 2 else offer.shape[1])
         guard = self._guard  # as `with guard` does, in half the time
         if getpid() != guard.process:
             raise guard.foreign()
