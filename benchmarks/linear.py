@@ -34,6 +34,15 @@ def _example() -> float:
     return best_seconds(lambda: fb.run("fedlinucb", world, turns=TURNS, upload_threshold=2))
 
 
+def _in_groups(name: str, turns: int) -> float:
+    world = fb.environment("grouped", clients=200, groups=4, arms=10, dimension=10)
+    return best_seconds(lambda: fb.run(name, world, turns=turns))
+
+
+def _times_async(turns: int) -> float:
+    return _in_groups("clustered-linucb", turns) / _in_groups("async-linucb", turns)
+
+
 def _by_hand() -> tuple[float, float]:
     client = fb.Client("async-linucb", dimension=25, upload_threshold=np.inf)
     arms = np.random.default_rng(0).standard_normal((25, 25))
@@ -76,6 +85,10 @@ ROWS = (
     Row("async-linucb, threshold 2", 1.2, "s", lambda: _whole_run(2), "authors: 31 s"),
     Row("async-linucb, threshold 5", 1.2, "s", lambda: _whole_run(5), "authors: 32 s"),
     Row("async-linucb, threshold infinite", 1.2, "s", lambda: _whole_run(np.inf), "authors: 8 s"),
+    Row("clustered-linucb, 200 clients, 600,000 turns", 3, "times async", lambda: _times_async(600_000),
+        "groups are long found"),
+    Row("clustered-linucb, 200 clients, 20,000 turns", 1.2, "s", lambda: _in_groups("clustered-linucb", 20_000),
+        "most of it is finding the groups: async 0.06 s"),
     Row("fedlinucb of docs/extending.md, threshold 2", 1.2, "s", _example, "the floor of async-linucb"),
     Row("one client by hand: choose", 25, "µs", lambda: _by_hand()[0], "bare NumPy 12, River 668, MABWiser 288"),
     Row("one client by hand: learn", 25, "µs", lambda: _by_hand()[1], "bare NumPy 11, River 28, MABWiser 3,681"),
