@@ -16,7 +16,7 @@ from fedbandit.transport.nats.broker_settings import BrokerSettings, Security
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import Frame, Kind
 from samples.deployed import Coordinator, open_sites
-from samples.waiting import until
+from samples.waiting import PATIENCE, until
 
 TABLE = {"algorithm": "async-linucb", "clients": 3, "dimension": 2, "set": {"upload_threshold": 1}}
 
@@ -91,6 +91,18 @@ def test_a_coordinator_of_others_sites_without_limits_says_so_when_it_starts_and
             assert json.loads(read(coordinator, "health"))["ready"]
         finally:
             coordinator.end()
+
+
+def test_a_second_coordinator_with_a_journal_of_its_own_ends_with_a_sentence(serve, tmp_path):
+    broker, first = serve
+    (tmp_path / "second").mkdir()
+    second = Coordinator(tmp_path / "second", broker.url, {"clinics": TABLE}).start()
+    try:
+        assert second.process.wait(PATIENCE) == 2
+    finally:
+        second.end()
+    assert second.said("another coordinator serves the federation 'clinics' at this broker: end it first") == 1
+    assert json.loads(read(first, "health"))["ready"]
 
 
 def test_a_journal_that_has_gone_turns_health_red(serve, tmp_path):
