@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedbandit.experiments.comparisons import AtMost, Beats, MostOf
+from fedbandit.experiments.comparisons import AtMost, Beats, MostOf, NearBest
 from fedbandit.experiments.table import Measured, Row, Table
 
 
@@ -16,6 +16,8 @@ TABLE = Table(
         row("shared", "often", normalised=2.0, a=1, b=5),
         row("shared", "seldom", normalised=4.0, a=2, b=6),
         row("shared", "hardly", normalised=1.0, a=9, b=9),
+        row("half", "often", a=0.5),
+        row("half", "seldom", a=2),
     )
 )
 
@@ -33,6 +35,12 @@ TABLE = Table(
         (Beats("s", "shared", "nobody"), "cannot be judged"),
         (MostOf("s", "shared", "often", ("b",), ("a", "b")), "holds"),
         (MostOf("s", "shared", "often", ("a",), ("a", "b")), "does not hold"),
+        (NearBest("s", "shared", 1.0, ("shared",), y="a"), "holds"),
+        (NearBest("s", "shared", 1.0, ("shared", "half"), y="a"), "mixed"),
+        (NearBest("s", "shared", 2.0, ("half",), y="a"), "holds"),
+        (NearBest("s", "shared", 0.5, ("half",), y="a"), "does not hold"),
+        (NearBest("s", "shared", 1.0, ("half",), share=0.5, y="a"), "holds"),
+        (NearBest("s", "shared", 1.0, ("alone",), y="a"), "cannot be judged"),
         (AtMost("s", "shared", 2.0, "alone", y="normalised"), "holds"),
         (AtMost("s", "shared", 1.0, "alone", y="normalised"), "mixed"),
         (AtMost("s", "shared", 1.0, "alone", points=("seldom",), y="normalised"), "does not hold"),

@@ -100,5 +100,33 @@ class AtMost(Claim):
         return verdict(holds, "; ".join(parts) or f"no point of {self.series} has one of {self.other} beside it")
 
 
+@dataclass(frozen=True)
+class NearBest(Claim):
+    """At a share of the points at least, a series has at most so many times the `y` of the best of some others."""
+
+    series: str
+    times: float
+    others: tuple[str, ...]
+    share: float = 1.0
+    y: str = "regret"
+
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of all series."""
+        return (self.series, *self.others)
+
+    def judge(self, table: Table) -> Verdict:
+        """Compare the means, point by point."""
+        holds, parts = [], []
+        for row in table.of(self.series):
+            beside = [other for label in self.others for other in _rows(table, label, (row.point,))]
+            if beside:
+                best = min(beside, key=lambda other: other.mean(self.y))
+                holds.append(row.mean(self.y) <= self.times * best.mean(self.y))
+                parts.append(f"{row.point}: {row.mean(self.y):.4g} against {best.mean(self.y):.4g} ({best.series})")
+        evidence = f"at {sum(holds)} of {len(holds)} points ({'; '.join(parts)})"
+        is_enough = bool(holds) and sum(holds) >= self.share * len(holds)
+        return Verdict("holds", evidence) if is_enough else verdict(holds, evidence)
+
+
 def _rows(table: Table, series: str, points: tuple[str, ...]) -> list[Row]:
     return [row for row in table.of(series) if not points or row.point in points]
