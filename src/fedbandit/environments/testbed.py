@@ -42,7 +42,9 @@ USUAL = 0.5  # what every arm of `fixed` and `fixed-noisy` is worth, but for the
 
 
 @dataclass(frozen=True)
-class Testbed(Environment, id="testbed", title="eight small linear worlds in which ways to explore differ (synthetic)"):
+class ExplorationTestbed(
+    Environment, id="testbed", title="eight small linear worlds in which ways to explore differ (synthetic)"
+):
     """One theta for all clients, Gaussian noise; arms as the case says.
 
     `scout`, `noisy`, `scaled`: fresh unit arms; rewards of `scaled` are ten times as large. `disjoint`: a context of 5
@@ -51,7 +53,7 @@ class Testbed(Environment, id="testbed", title="eight small linear worlds in whi
     others by 0.1 and 0.2. `optimism`: theta = (1, 0) and the arms (1, 0), (0, 1), (0.9, 0.2), of which the bad second
     one tells most about how the third compares with the first (Lattimore and Szepesvari 2017).
 
-    >>> block = next(Testbed(case="optimism").turns(count=2, seed=0, block=10))
+    >>> block = next(ExplorationTestbed(case="optimism").turns(count=2, seed=0, block=10))
     >>> block.outcomes.mean[0]
     array([1. , 0. , 0.9])
     """
