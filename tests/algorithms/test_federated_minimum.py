@@ -49,6 +49,15 @@ def test_a_second_answer_and_one_to_another_question_change_nothing():
     np.testing.assert_array_equal(questions.rows.gradient, [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
 
 
+def test_of_a_message_of_several_only_the_answers_that_fit_are_kept():
+    questions = asked()
+    answer(questions, 1)
+    message = Gradient(np.full((CLIENTS, DIMENSION), 9.0), np.array([1, 1, 2]))  # the second again, the third too early
+    assert not questions.take_in(EVERYONE, message, questions.fits(EVERYONE, message.number))
+    np.testing.assert_array_equal(questions.rows.gradient[:, 0], [9.0, 2.0, 0.0])
+    assert questions.awaited().tolist() == [2]
+
+
 def test_nothing_fits_where_no_question_is_open():
     questions = asked()
     questions.close()
