@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import fedbandit as fb
 from fedbandit.algorithms.linear.shared.family import Hello, Statistics
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.state import encode_state
 
 CLIENTS, DIMENSION = 3, 2
@@ -42,6 +44,19 @@ def test_a_hello_that_comes_again_after_a_download_changes_nothing():
     before = encode_state(state)
     side.receive(state, only(1), Hello())
     assert encode_state(state) == before
+
+
+def test_sums_that_only_others_make_up_for_are_refused_from_whoever_uploaded_first():
+    """What was shared with a client and what it uploaded itself must be invertible without what others uploaded."""
+    side, state = server_of("async-linucb", ridge=1.0, download_threshold=1e30)
+    hidden = np.diag([1e9, -0.4])[np.newaxis]  # a little less than nothing, beside very much
+    uploaded = Statistics(hidden, hidden[:, 0], np.array([1]))
+    side.receive(state, only(0), uploaded)
+    side.receive(state, only(1), Statistics(1e9 * np.eye(2)[np.newaxis], np.zeros((1, 2)), np.array([1])))
+    assert (state.contacts.row_of[0], state.contacts.slot_of[0]) == (0, -1)
+    side.check(state, 2, uploaded, Bounds(), 0)
+    with pytest.raises(ProtocolError, match="so large beside the ridge of 1 that no inverse exists"):
+        side.check(state, 0, uploaded, Bounds(), 1)
 
 
 def test_an_empty_upload_calls_nobody():
