@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import numpy as np
 
-from fedbandit.algorithms.linear.shared.family import Statistics
+from fedbandit.algorithms.linear.shared.messages import Statistics
 from fedbandit.transport.link import RESEND
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.link import NatsLink

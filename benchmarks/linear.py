@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import time
-from pathlib import Path
-from types import ModuleType
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +21,9 @@ def _whole_run(threshold: float) -> float:
     return best_seconds(lambda: fb.run(algorithm, world, turns=TURNS))
 
 
-def _example() -> float:
-    """FedLinUCB as docs/extending.md has it."""
-    page = Path(__file__).parents[1] / "docs" / "extending.md"
-    (code,) = re.findall(r'```python title="fedlinucb.py"\n(.*?)```', page.read_text(encoding="utf-8"), re.DOTALL)
-    module = ModuleType("fedlinucb")
-    sys.modules["fedlinucb"] = module  # where dataclasses look up the types of their fields
-    exec(code, module.__dict__)
+def _of(name: str, **parameters: Any) -> float:
     world = Linear(clients=1000, arms=25, dimension=25)
-    return best_seconds(lambda: fb.run("fedlinucb", world, turns=TURNS, upload_threshold=2))
+    return best_seconds(lambda: fb.run(name, world, turns=TURNS, **parameters))
 
 
 def _in_groups(name: str, turns: int) -> float:
@@ -89,7 +81,13 @@ ROWS = (
         "groups are long found"),
     Row("clustered-linucb, 200 clients, 20,000 turns", 1.2, "s", lambda: _in_groups("clustered-linucb", 20_000),
         "most of it is finding the groups: async 0.06 s"),
-    Row("fedlinucb of docs/extending.md, threshold 2", 1.2, "s", _example, "the floor of async-linucb"),
+    Row("fedlinucb, threshold 2", 1.2, "s", lambda: _of("fedlinucb", upload_threshold=2), "the floor of async-linucb"),
+    *(
+        Row(f"lean-linucb, delivery={delivery}, {precision}", most, "s",
+            partial(_of, "lean-linucb", delivery=delivery, precision=precision))
+        for delivery in ("turn", "upload")
+        for precision, most in (("float64", 1.5), ("float16", 2.5))
+    ),
     Row("one client by hand: choose", 25, "µs", lambda: _by_hand()[0], "bare NumPy 12, River 668, MABWiser 288"),
     Row("one client by hand: learn", 25, "µs", lambda: _by_hand()[1], "bare NumPy 11, River 28, MABWiser 3,681"),
     Row("import fedbandit", 0.5, "s", lambda: seconds_of_process("import fedbandit")),

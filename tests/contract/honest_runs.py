@@ -27,6 +27,8 @@ TALKATIVE = {  # parameters with which every algorithm says much in few turns
     "async-linucb-am": {"upload_threshold": 1.0, "download_threshold": 1.0},
     "clustered-linucb": {"upload_threshold": 1.05, "download_threshold": 1.05},
     "sync-linucb": {"sync_threshold": 0.2},
+    "fedlinucb": {"upload_threshold": 1.05},
+    "lean-linucb": {"upload_threshold": 1.05, "download_threshold": 1.05, "precision": "float64"},
     "fedglb-ucb": {"sync_threshold": 0.5, "solver": "newton", "arm_bound": LENGTH},
     "fedglb-ucb-1": {"rounds_of_update": 5, "arm_bound": LENGTH, "suboptimality": 1e-2},
     "fedglb-ucb-2": {"rounds_of_update": 5, "solver": "newton", "arm_bound": LENGTH},
@@ -40,6 +42,14 @@ OTHERS = [  # more parameters under which honest uploads look different
     ("fedglb-ucb-3", {"rounds_of_update": 7, "link": "identity"}),
     ("async-linucb-am", {"shared_features": True, "upload_threshold": 1.0, "download_threshold": 1.0}),
     ("async-linucb-am", {"global_dimension": 1, "upload_threshold": 1.0, "download_threshold": 1.0}),
+    *(
+        (name, {"upload_threshold": 1.05, "precision": precision, "welcome": True})
+        for name in ("async-linucb", "fedlinucb", "lean-linucb")
+        for precision in ("float32", "float16")
+    ),
+    ("lean-linucb", {"delivery": "upload", "upload_threshold": 1.05, "download_threshold": 1.05}),
+    ("lean-linucb", {"delivery": "push", "upload_threshold": 1.0, "download_threshold": 1.0}),
+    ("sync-linucb", {"sync_threshold": 0.2, "precision": "float16"}),
     ("fldb-ogd", {"period": 4}),
     ("fldb-ogd", {"period": 3, "average_gradient": True}),
     ("fldb-gd", {"solver": "gradient"}),
@@ -90,6 +100,7 @@ class HonestRun:
         for start in range(0, len(self.turns), at_once):
             now = slice(start, start + at_once)
             who, features = self.turns.client[now], self.turns.features[now]
+            self.carry(self.clients.ask(who), float(start))
             choice = self.clients.decide(who, features, self.streams.normals(who, side.draws)).choices
             seen = Observations(features, choice, self.turns.outcomes.feedback(now, choice))
             self.carry(self.clients.learn(who, seen), float(start))

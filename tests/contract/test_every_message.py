@@ -1,14 +1,16 @@
 """What travels, of every registered algorithm: declared messages that survive the wire, and nothing raw."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
 import fedbandit as fb
-from fedbandit.core.messages import Download, Layout, Message, Upload
+from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
 from fedbandit.protocol.ledger import Ledger
-from fedbandit.wire import decode, encode, weigh
+from fedbandit.wire import decode, encode, encode_each, weigh
 from samples.messages import assert_same
 from samples.runs import assert_same_trace
 from samples.worlds import arrays_for, features_of, recorded
@@ -41,7 +43,7 @@ def travelled(play):
 
 def arrays_in(message):
     for name, layout in message.layout().items():
-        if layout is not Layout.HEADER:
+        if not layout.is_header:
             yield name, np.asarray(getattr(message, name))
 
 
@@ -73,10 +75,11 @@ def test_everything_that_travels_is_finite_and_survives_the_wire(travelled):
 
 def test_the_ledger_counts_what_travelled(travelled):
     played, seen = travelled()
-    counted = [part for envelope in seen if not envelope.message.is_signal() for part in envelope.split()]
+    everything = [part for envelope in seen for part in envelope.split()]
+    counted = [part for part in everything if not part.message.is_signal()]
     ledger = played.trace.ledger
     assert ledger.messages == len(counted) == played.trace.messages.sum()
-    assert ledger.bytes == sum(len(encode(part.message)) + HEADER_BYTES for part in counted)
+    assert ledger.bytes == sum(len(encode(part.message)) + HEADER_BYTES for part in everything)
     scalars = sum(array.size for part in counted for _, array in arrays_in(part.message))
     assert ledger.scalars == scalars
     assert ledger.uploads == sum(part.is_upload for part in counted)
@@ -85,7 +88,11 @@ def test_the_ledger_counts_what_travelled(travelled):
 def through_bytes(envelope):
     """The envelope as it comes out of the bytes that it went into."""
     if not envelope.is_upload:
-        return Envelope(envelope.clients, decode(encode(envelope.message)), envelope.epoch, envelope.sequence)
+        each = [decode(data) for data in encode_each(envelope.message, len(envelope.clients))]
+        message = each[0]
+        if message.tells_what_it_holds():
+            message = replace(message, holds=np.array([one.holds for one in each]))
+        return Envelope(envelope.clients, message, envelope.epoch, envelope.sequence)
     rows = [decode(encode(part.message)) for part in envelope.split()]
     fields = {name: np.concatenate([getattr(row, name) for row in rows]) for name in rows[0].layout()}
     return Envelope(envelope.clients, type(rows[0])(**fields), envelope.epoch, envelope.sequence)

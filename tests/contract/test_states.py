@@ -38,6 +38,7 @@ class Played:
         for start in range(first * CLIENTS, last * CLIENTS, at_once):
             now = slice(start, start + at_once)
             who, features = self.turns.client[now], self.turns.features[now]
+            self.wire.carry(clients.ask(who))
             choice = clients.decide(who, features, self.streams.normals(who, clients.side.draws)).choices
             self.chosen.append(choice)
             self.wire.carry(

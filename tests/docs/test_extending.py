@@ -17,6 +17,8 @@ from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.server import DurableServer
 from fedbandit.environments.recorded import Recorded
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.client import ClientNode
+from fedbandit.protocol.server import ServerNode
 from fedbandit.simulation.in_process import simulate
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
@@ -26,25 +28,25 @@ from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.waiting import until
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
-NAME = "fedlinucb"
+NAME = "ring-linucb"
 SIZES = {"clients": 3, "arms": 4, "dimension": 3, "horizon": 100}
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """The page's file, installed beside fedbandit for this process and those that it starts."""
-    (code,) = re.findall(r'```python title="fedlinucb.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "fedlinucb.py").write_text(code, encoding="utf-8")
-    about = tmp_path / "fedlinucb-1.0.dist-info"
+    (code,) = re.findall(r'```python title="ring_linucb.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "ring_linucb.py").write_text(code, encoding="utf-8")
+    about = tmp_path / "ring_linucb-1.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fedlinucb\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[fedbandit.algorithms]\nfedlinucb = fedlinucb\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ring_linucb\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[fedbandit.algorithms]\nring = ring_linucb\n")
     monkeypatch.setattr(algorithms, "_things", {name: algorithms[name] for name in algorithms})
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    import_module("fedlinucb")
+    import_module("ring_linucb")
     yield tmp_path
-    del sys.modules["fedlinucb"]
+    del sys.modules["ring_linucb"]
 
 
 @pytest.mark.usefixtures("package")
@@ -54,28 +56,34 @@ def test_its_choices_and_messages_are_those_of_the_literal_transcription(tmp_pat
     np.savez(tmp_path / "turns.npz", **world)
     algorithm = fb.algorithm(NAME, upload_threshold=upload_threshold)
     trace, wire = simulate(algorithm, Recorded(path=str(tmp_path / "turns.npz")), 400)
-    literal = fedlinucb(world, upload_threshold=upload_threshold)
+    literal = fedlinucb(world, upload_threshold=upload_threshold, in_a_ring=True)
     assert trace.choice.tolist() == literal["arm"].tolist()
     assert np.cumsum(trace.messages).tolist() == literal["messages"].tolist()
     np.testing.assert_allclose(wire.server.state.gram, literal["V_g"], atol=1e-12)
 
 
 @pytest.mark.usefixtures("package")
-def test_while_its_upload_is_on_the_way_a_client_sends_no_other_and_loses_nothing():
+def test_a_download_that_crosses_its_upload_makes_a_client_forget_nothing():
     sides = fb.algorithm(NAME, upload_threshold=1.0).build(fb.Setting(**SIZES))
-    state, server, who = sides.clients.start(3), sides.server.start(3), np.array([1])
-    features, reward = np.eye(3)[np.newaxis], np.array([0.5])
-    seen = [fb.core.turns.Observations(features, np.array([arm]), reward) for arm in (0, 1, 2)]
-    (first,) = sides.clients.learn(state, who, seen[0])
-    assert sides.clients.learn(state, who, seen[1]) == []
-    (answer,) = sides.server.receive(server, who, first.message)
-    assert answer.clients.tolist() == [1]
-    sides.clients.receive(state, answer.clients, answer.message)
-    (second,) = sides.clients.learn(state, who, seen[2])
-    assert second.message.observations.tolist() == [2]
-    sides.server.receive(server, who, second.message)
-    assert server.gram.tolist() == np.eye(3).tolist()
-    assert server.moment.tolist() == [0.5, 0.5, 0.5]
+    clients, server = ClientNode(sides.clients, 3), ServerNode(sides.server, 3)
+
+    def turn(client, arm):
+        seen = fb.core.turns.Observations(np.eye(3)[np.newaxis], np.array([arm]), np.array([0.5]))
+        return clients.learn(np.array([client]), seen)
+
+    (first,), (second,) = turn(0, 0), turn(1, 1)
+    (to_both,) = server.receive(first)
+    assert to_both.clients.tolist() == [0, 1]
+    clients.receive(to_both)  # client 1 has an upload on the way, which this does not hold
+    row = clients.state.row_of[1]
+    assert clients.state.rows.gram[row].tolist() == np.diag([1.0, 1.0, 0.0]).tolist()
+    assert turn(1, 2) == [], "and it still waits for the answer to its own"
+    (answer,) = server.receive(second)
+    clients.receive(answer)
+    (third,) = turn(1, 0)
+    assert third.message.observations.tolist() == [2]
+    server.receive(third)
+    assert server.state.gram.tolist() == np.diag([2.0, 1.0, 1.0]).tolist()
 
 
 def test_it_runs_through_sites_and_a_coordinator_in_a_process_of_its_own(package):

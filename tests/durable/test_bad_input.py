@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedbandit.algorithms.linear.shared.family import Hello, Statistics
+from fedbandit.algorithms.linear.shared.messages import Hello, Statistics
 from fedbandit.durable.outcome import Outcome
 from fedbandit.wire.frame import HEADER, Frame, Kind
 from fedbandit.wire.state import encode_state

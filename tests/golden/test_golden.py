@@ -31,6 +31,18 @@ SUMS = {"gram", "moment", "new_gram", "new_moment"}
 WINDING = {"search"}  # the path of a minimiser, which the rounding of another machine may lead elsewhere
 
 
+KNOWN = {"gram", "moment", "inverse", "estimate", "log_det", "growth", "updates", "slot_of", "shared"}
+PARTS = {"local", "whole", "estimates", "global_inverse", "local_inverse", "new_moment"}
+CROSSED = {"async-linucb": KNOWN, "sync-linucb": KNOWN, "async-linucb-am": KNOWN | PARTS}
+
+
+def without(known, names):
+    """Leave some fields out, wherever they stand."""
+    if not isinstance(known, dict):
+        return known
+    return {name: without(each, names) for name, each in known.items() if name not in names}
+
+
 class Golden:
     """The files of one federation, in a folder where they may be changed."""
 
@@ -47,6 +59,19 @@ class Golden:
 
     def sites(self):
         return [story.open_site(self.name, number, self.folder / f"site-{number}.db") for number in range(story.SITES)]
+
+    def require_later(self, server, sites):
+        """Compare how a federation has gone on with how it went on in the version that wrote its files.
+
+        There a download that crossed an upload of its site made the site forget what it had sent, until the next one.
+        So of what linear sites know, only what they have yet to send is the same; and in `async-linucb-am` what they
+        take for the other part's share of a reward follows from what they know.
+        """
+        later = self.known["later"]
+        moments = {"moment"} if self.name == "async-linucb-am" else set()
+        self.require(story.known_of_server(server), without(later["coordinator"], moments))
+        for site, known in zip(sites, later["sites"], strict=True):
+            self.require(story.known_of_site(self.name, site), without(known, CROSSED.get(self.name, set())))
 
     def require(self, now, known):
         """Compare what is known now with what was: whole numbers and sums are the same, all else up to rounding."""
@@ -112,9 +137,7 @@ def test_the_stores_of_sites_open_as_they_were(golden):
 def test_a_federation_goes_on_from_its_files_to_the_same_sums(golden):
     server, sites = golden.server(), golden.sites()
     story.go_on(golden.name, server, sites)
-    golden.require(story.known_of_server(server), golden.known["later"]["coordinator"])
-    for site, known in zip(sites, golden.known["later"]["sites"], strict=True):
-        golden.require(story.known_of_site(golden.name, site), known)
+    golden.require_later(server, sites)
     for end in (server.journal, *sites):
         end.close()
 
@@ -127,11 +150,9 @@ def test_what_goes_on_from_old_files_can_be_opened_again(golden):
     for end in (server.journal, *sites):
         end.close()
     server, sites = golden.server(), golden.sites()
-    golden.require(story.known_of_server(server), golden.known["later"]["coordinator"])
-    for site, known in zip(sites, golden.known["later"]["sites"], strict=True):
-        golden.require(story.known_of_site(golden.name, site), known)
-        site.close()
-    server.journal.close()
+    golden.require_later(server, sites)
+    for end in (server.journal, *sites):
+        end.close()
 
 
 def test_a_journal_of_another_federation_says_so_though_its_records_are_strange(version, tmp_path):
@@ -217,6 +238,6 @@ def test_journals_in_a_database_that_was_dumped_and_restored_go_on(version, name
     golden.require(story.known_of_server(server), golden.known["coordinator"])
     sites = golden.sites()
     story.go_on(name, server, sites)
-    golden.require(story.known_of_server(server), golden.known["later"]["coordinator"])
+    golden.require_later(server, sites)
     for end in (server.journal, *sites):
         end.close()

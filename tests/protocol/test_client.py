@@ -76,12 +76,13 @@ def test_a_cohort_within_a_larger_roster_is_known_outside_by_its_own_numbers():
 def test_playing_stops_at_the_turn_that_sends():
     node = ClientNode(ListeningClients(lambda who: pings(who) if who[0] == 2 else ()), CLIENTS)
     block = Turns(np.array([0, 1, 2, 3]), np.zeros((4, 2, 1)), Rewards(np.arange(8.0).reshape(4, 2)))
-    decided, envelopes = node.play(block, 1, np.empty((4, 0)))
-    assert decided.choices.tolist() == [0, 0]
+    (choices, *_), envelopes, asks = node.play(block, 1, np.empty((4, 0)))
+    assert not asks
+    assert choices.tolist() == [0, 0]
     assert [(each.clients.tolist(), each.message) for each in envelopes] == [([2], Ping())]
     assert node.state == [("learn", [1], [2.0]), ("learn", [2], [4.0])]
-    decided, envelopes = node.play(block, 3, np.empty((4, 0)))
-    assert len(decided.choices) == 1
+    (choices, *_), envelopes, _ = node.play(block, 3, np.empty((4, 0)))
+    assert len(choices) == 1
     assert envelopes == []
 
 

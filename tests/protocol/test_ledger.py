@@ -44,16 +44,19 @@ def test_what_is_sent_several_times_is_counted_several_times():
     for _ in range(5):
         once.record(Envelope(np.arange(3), message, 0, np.asarray(1)))
     often.record(Outgoing(np.arange(3), message), times=5)
+    for _ in range(2):
+        once.record(Envelope(np.arange(3), Pong(1), 0, np.asarray(1)))
     often.record(Outgoing(np.arange(3), Pong(1)), times=2)
     assert totals(often) == totals(once)
     assert often.signals == 6
 
 
-def test_signals_are_counted_apart_and_weigh_nothing():
+def test_signals_are_no_messages_but_their_bytes_count():
     ledger = Ledger()
     ledger.record(Envelope(np.array([3]), Ping(), 0, np.array([1])))
     ledger.record(Envelope(np.arange(5), Pong(2), 0, np.asarray(1)))
-    assert totals(ledger) == ZERO
+    carried = len(encode(Ping())) + 5 * len(encode(Pong(2))) + 6 * HEADER_BYTES
+    assert totals(ledger) == (0, 0, carried, 0, 0)
     assert ledger.signals == 6
 
 
@@ -68,9 +71,8 @@ def test_whole_envelopes_count_like_their_parts_and_like_their_bytes(cases):
         whole.record(envelope)
         for part in envelope.split():
             parts.record(part)
-            if not message.is_signal():
-                carried += len(encode(part.message)) + HEADER_BYTES
-                assert weigh(part.message).bytes == len(encode(part.message))
+            carried += len(encode(part.message)) + HEADER_BYTES
+            assert weigh(part.message).bytes == len(encode(part.message))
     assert whole == parts
     assert whole.bytes == carried
     assert whole.messages == whole.uploads + whole.downloads

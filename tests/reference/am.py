@@ -6,7 +6,7 @@ db_i its own part not uploaded yet; V_l, b_l its local part, which never travels
 
 import numpy as np
 
-from reference.linear import log_determinant, width
+from reference.linear import log_determinant, passes, width
 from reference.recorded import Ledger, count_clients, lowest_best
 
 CUT = 1e-8  # full rank: smallest eigenvalue above it; generalised inverses leave out eigenvalues up to it
@@ -159,8 +159,8 @@ def async_linucb_am(
             local_v[i] += np.outer(x_l, x_l)
             local_b[i] += x_l * partial_l
         # Line 19: Algorithm 1, on the turn that starts, too; before its start a client has nothing to upload.
-        now = log_determinant(known_v[i], ridge)
-        if now > np.log(upload_threshold[i]) + log_determinant(known_v[i] - own_v[i], ridge):
+        growth = log_determinant(known_v[i], ridge) - log_determinant(known_v[i] - own_v[i], ridge)
+        if own_v[i].any() and passes(growth, upload_threshold[i]):
             ledger.up(1, payload)
             server_v += own_v[i]
             server_b += own_b[i]
@@ -173,7 +173,7 @@ def async_linucb_am(
             for j in range(clients):
                 if not met[j] or not unsent_v[j].any():
                     continue
-                if now > np.log(download_threshold[j]) + log_determinant(server_v - unsent_v[j], ridge):
+                if passes(now - log_determinant(server_v - unsent_v[j], ridge), download_threshold[j]):
                     ledger.down(1, payload)
                     known_v[j] += unsent_v[j]
                     known_b[j] += unsent_b[j]

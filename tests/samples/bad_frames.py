@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fedbandit.algorithms.linear.pooled_linucb import RawObservation
-from fedbandit.algorithms.linear.shared.family import Hello, Snapshot, Statistics
+from fedbandit.algorithms.linear.shared.messages import Hello, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits

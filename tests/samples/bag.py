@@ -28,6 +28,7 @@ class Bag:
 
     def turn(self, client):
         who, (arms, reward) = np.array([client]), self.world()
+        self.send(self.clients.ask(who))
         choice = self.clients.decide(who, arms, np.empty((1, 0))).choices
         self.seen(arms[0, choice[0]], reward[0])
         self.send(self.clients.learn(who, Observations(arms, choice, reward)))

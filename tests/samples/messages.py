@@ -26,6 +26,12 @@ class FullDownload(Download, kind="test.full-download"):
 
 
 @dataclass(frozen=True)
+class Tall(Upload, kind="test.tall"):
+    factor: np.ndarray = array(Layout.FACTOR)
+    level: np.ndarray = header(Layout.NUMBER)
+
+
+@dataclass(frozen=True)
 class Ping(Upload, kind="test.ping"):
     """A signal: nothing but protocol."""
 
@@ -35,7 +41,7 @@ class Pong(Download, kind="test.pong"):
     version: int = header()
 
 
-DTYPES = st.sampled_from([np.float64, np.float32])
+DTYPES = st.sampled_from([np.float64, np.float32, np.float16])
 SIDES = st.integers(0, 5)
 
 
@@ -49,6 +55,9 @@ def payloads(draw, layout, rows):
     """An array as a field of that layout may hold it; of an upload with so many rows, of a download with None."""
     lead = () if rows is None else (rows,)
     dtype = draw(DTYPES)
+    if layout is Layout.FACTOR:
+        size = draw(SIDES)
+        return np.triu(draw(hnp.arrays(dtype, (*lead, size, size), elements=values(dtype))))
     if layout is Layout.SYMMETRIC:
         size = draw(SIDES)
         square = draw(hnp.arrays(dtype, (*lead, size, size), elements=values(dtype)))
@@ -69,6 +78,9 @@ def messages(draw, kinds=None, rows=1):
     for name, layout in cls.layout().items():
         if layout is Layout.HEADER:
             made[name] = draw(hnp.arrays(np.int64, rows, elements=whole)) if is_upload else draw(whole)
+        elif layout is Layout.NUMBER:
+            number = values(np.float64)
+            made[name] = draw(hnp.arrays(np.float64, rows, elements=number)) if is_upload else draw(number)
         else:
             made[name] = draw(payloads(layout, rows if is_upload else None))
     return cls(**made)
@@ -81,4 +93,4 @@ def assert_same(one, other):
         left, right = np.asarray(getattr(one, name)), np.asarray(getattr(other, name))
         np.testing.assert_array_equal(left, right, err_msg=name)
         assert left.shape == right.shape
-        assert layout is Layout.HEADER or left.dtype == right.dtype
+        assert layout.is_header or left.dtype == right.dtype

@@ -53,6 +53,7 @@ def step_by_hand(arrays, algorithm, seed=0, **parameters):
     for start in range(0, len(order), together):
         turns = sorted(range(start, start + together), key=lambda turn: order[turn])
         for turn in turns:
+            _carry(sites[order[turn]].ask(), sites, server, ledger)
             choices[turn] = sites[order[turn]].choose(features[turn])
         queue = [
             envelope

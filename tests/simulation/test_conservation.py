@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.algorithms.linear.shared.family import Statistics
+from fedbandit.algorithms.linear.shared.messages import Statistics
 from samples.bag import Bag, steps
 from simulation.tagged import sums_of
 

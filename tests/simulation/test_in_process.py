@@ -5,7 +5,7 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.algorithms.linear.pooled_linucb import PooledClients
-from fedbandit.algorithms.linear.shared.family import LinearClients
+from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation, Outgoing, TurnByTurn

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fedbandit as fb
-from fedbandit.algorithms.linear.shared.family import Snapshot, Statistics
+from fedbandit.algorithms.linear.shared.messages import Snapshot, Statistics
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Message, Upload
 from fedbandit.wire import codec, decode, encode, weigh
@@ -115,7 +115,7 @@ def test_a_signal_is_its_kind_alone():
     assert decode(encode(Ping())) == Ping()
 
 
-GOOD = encode(Snapshot(np.eye(3), np.arange(3.0), version=7))
+GOOD = encode(Snapshot(np.eye(3), np.arange(3.0), holds=7))
 KIND = b"linear.snapshot"
 FRAME = b"FB\x01" + bytes([len(KIND)]) + KIND
 

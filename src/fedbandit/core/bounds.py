@@ -144,6 +144,27 @@ class Bounds:
                 raise ProtocolError("the gram matrix is not positive semi-definite")
             raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
 
+    def check_rounded_sums(self, gram: Floats, moment: Floats, count: float, spare: float) -> None:
+        """Refuse sums, positive semi-definite by themselves, that no `count` observations can have.
+
+        That is `check_sums`, but for what rounding can change: the two fit each other up to `spare` L^2.
+        """
+        trace, length = float(gram.trace()), math.sqrt(float(moment @ moment))
+        if count and trace > count * self.context**2 * (1 + SLACK):
+            raise ProtocolError(
+                f"the trace of the gram matrix is {trace:g}, more than {count:g} observations of length "
+                f"{self.context:g} can have"
+            )
+        if count and length > count * self.context * self.reward * (1 + SLACK):
+            raise ProtocolError(
+                f"the length of the moment is {length:g}, more than {count:g} observations of length "
+                f"{self.context:g} with rewards up to {self.reward:g} can have"
+            )
+        if count and math.isfinite(self.context):
+            rest = gram - moment[:, np.newaxis] * (moment * (1.0 / (count * self.reward**2)))
+            if not _is_positive(rest, spare * self.context**2 + SLACK * max(trace, _TINY)):
+                raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
+
     def _check_trace(self, name: str, gram: Floats, observations: int, weight: float) -> float:
         if not (gram == gram.T).all():
             raise ProtocolError(f"the {name} is not symmetric")

@@ -47,11 +47,15 @@ class Decided(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What `Clients.play` did: how many turns, which arms, and what the last of these turns sends."""
+    """What `Clients.play` did: how many turns, which arms, and what the last of these turns sends.
+
+    Where the next turn begins with a question, that is what is sent, and the turn is played when it is answered.
+    """
 
     choices: Ints
     outgoing: Sequence[Outgoing[Upload]]
     propensity: Floats | None = None  # as in `Decided`, of each turn
+    asks: bool = False  # what is sent is a question of the turn to come
 
 
 class Side(Protocol):
@@ -71,6 +75,7 @@ class Clients(Side, Protocol):
     cadence: Cadence
     draws: int  # how many standard normals one turn of one client consumes
     draws_lot: bool = False  # the first of them is a lot, which chooses from arms whose `chances` are known
+    asks: bool = False  # whether clients ever ask the server something before they choose
 
     def start(self, clients: int) -> Any:
         """Return the state of a cohort that has seen nothing."""
@@ -108,10 +113,30 @@ class Clients(Side, Protocol):
         return ()
 
     def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
-        """Choose and learn turn after turn from `start` on, until a turn sends something or the block ends.
+        """Choose and learn turn after turn from `start` on, until something is to be sent or the block ends.
 
-        The arithmetic is that of `choose` and `learn`; an algorithm overrides it only to be faster.
+        The arithmetic is that of `ask`, `choose` and `learn`; an algorithm overrides it only to be faster.
         """
+
+    def ask(
+        self, state: Any, who: Ints, made: Ints | None = None, is_opened: bool = False  # noqa: ARG002
+    ) -> Sequence[Outgoing[Upload]]:  # fmt: skip
+        """Return what clients ask the server before they choose; asked once more before the same turn, nothing.
+
+        `made` tells the turns that each has begun; without it, as many as it has learnt from. Who `is_opened` was away.
+        """
+        return ()
+
+    def receive_late(self, state: Any, to: Ints, message: Any, lacks: Ints) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Take in a download that was made before some of what each client has sent had arrived.
+
+        Bit k of `lacks` is set iff the last thing but k that the client sent is not in it; negative: it is not clear.
+        """
+        return self.receive(state, to, message)
+
+    def on_the_way(self, state: Any, who: Ints, is_any: bool) -> None:  # noqa: ARG002
+        """Hear whether anything that clients have sent may not have arrived yet; carried at once, nothing is."""
+        return
 
 
 class Server(Side, Protocol):
@@ -158,22 +183,6 @@ class Forgets(Protocol):
         """Let all that has been observed so far count for `weight` of what it counted."""
 
 
-@runtime_checkable
-class MeetsDeadlines(Protocol):
-    """A server side that waits for uploads of several clients, and can go on without some of them.
-
-    Time is not its business: whoever runs it decides when it has waited long enough. A deadline closes the open round
-    with those who have answered. Whoever was left out keeps its data until it uploads again; an answer that comes
-    after the deadline is taken in like any upload and opens no new round; the state records who was left out.
-    """
-
-    def awaited(self, state: Any) -> Ints:
-        """Return, in order, the clients whose uploads an open round lacks; nobody while no round is open."""
-
-    def deadline(self, state: Any) -> Sequence[Outgoing[Download]]:
-        """Close the open round with those who have answered, if any round is open; return what is now sent."""
-
-
 class SimulatedRounds(NamedTuple):
     """What a shortcut did: which arms, and what each of its rounds exchanged, as far as a ledger counts it."""
 
@@ -215,22 +224,27 @@ def propensity_without_lot(side: Clients) -> float:
 
 
 class TurnByTurn(Clients):
-    """Gives a client side the plain `play`: choose, observe, learn, until something is to be sent."""
+    """Gives a client side the plain `play`: ask, choose, observe, learn, until something is to be sent."""
 
     def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
-        """Play turns one at a time through `decide` and `learn`."""
-        choices = []
-        propensity = []
+        """Play turns one at a time through `ask`, `decide` and `learn`."""
+        choices: list[Ints] = []
+        propensity: list[Floats] = []
         outgoing: Sequence[Outgoing[Upload]] = ()
+        is_asking = False
         for turn in range(start, len(turns)):
             now = slice(turn, turn + 1)
             who, features = turns.client[now], turns.features[now]
-            choice, likely, _ = self.decide(state, who, features, draws[now])
-            choices.append(choice)
-            if likely is not None:
-                propensity.append(likely)
-            feedback = turns.outcomes.feedback(now, choice)
-            outgoing = self.learn(state, who, Observations(features, choice, feedback))
+            outgoing = self.ask(state, who)
+            is_asking = bool(outgoing)
+            if not is_asking:
+                choice, likely, _ = self.decide(state, who, features, draws[now])
+                choices.append(choice)
+                if likely is not None:
+                    propensity.append(likely)
+                feedback = turns.outcomes.feedback(now, choice)
+                outgoing = self.learn(state, who, Observations(features, choice, feedback))
             if outgoing:
                 break
-        return Played(np.concatenate(choices), outgoing, np.concatenate(propensity) if propensity else None)
+        chosen = np.concatenate(choices) if choices else np.empty(0, dtype=np.int64)
+        return Played(chosen, outgoing, np.concatenate(propensity) if propensity else None, is_asking)

@@ -5,7 +5,7 @@ A message is a frozen dataclass of arrays and header integers. The declaration a
 
 An `Upload` carries one row for each of its senders, so that a thousand clients' uploads are one object.
 A `Download` carries one payload for all its recipients. A message without arrays is a *signal* (a client's
-first hello, a call to synchronise): it steers the protocol and is not counted as communication.
+first hello, a question, a call to synchronise): it steers the protocol. It is not counted as a message; its bytes are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ class Layout(Enum):
     DENSE = "dense"
     SYMMETRIC = "symmetric"  # of the last two axes only the upper triangle travels
     SPARSE = "sparse"  # travels as index-value pairs where that is smaller
+    FACTOR = "factor"  # an upper triangular matrix, of which rows of zeros at the end do not travel
     HEADER = "header"  # an integer that steers the protocol; not one of the papers' scalars
+    NUMBER = "number"  # the same, but a float
+
+    @property
+    def is_header(self) -> bool:
+        """Tell whether a field steers the protocol and is no payload."""
+        return self in (Layout.HEADER, Layout.NUMBER)
 
 
 def array(layout: Layout = Layout.DENSE, shape: tuple[str | int, ...] | None = None) -> Any:
@@ -40,9 +47,18 @@ def array(layout: Layout = Layout.DENSE, shape: tuple[str | int, ...] | None = N
     return field(metadata={"layout": layout, "shape": shape})
 
 
-def header() -> Any:
-    """Declare an integer of the message that is protocol, not payload: a version, a count."""
-    return field(metadata={"layout": Layout.HEADER})
+def header(layout: Layout = Layout.HEADER) -> Any:
+    """Declare a number of the message that is protocol, not payload: a version, a count; a float with Layout.NUMBER."""
+    return field(metadata={"layout": layout})
+
+
+def held() -> Any:
+    """Declare the field `holds` of a download, its last: which of a recipient's uploads are in it.
+
+    The server's node fills it in, one number for each recipient, and the client's node reads it: see
+    `protocol.holding`. An algorithm leaves it alone.
+    """
+    return field(default=0, metadata={"layout": Layout.HEADER})
 
 
 @dataclass(frozen=True)
@@ -74,8 +90,14 @@ class Message:
     @classmethod
     @cache
     def is_signal(cls) -> bool:
-        """Tell whether the type carries no arrays, and so is not counted as communication."""
-        return all(layout is Layout.HEADER for layout in cls.layout().values())
+        """Tell whether the type carries no arrays, and so is not counted as a message."""
+        return all(layout.is_header for layout in cls.layout().values())
+
+    @classmethod
+    @cache
+    def tells_what_it_holds(cls) -> bool:
+        """Tell whether a download says which of a recipient's uploads are in it."""
+        return "holds" in cls.layout()
 
 
 @dataclass(frozen=True)
@@ -105,7 +127,15 @@ class Upload(Message):
 
 @dataclass(frozen=True)
 class Download(Message):
-    """From the server to clients: one payload for all recipients."""
+    """From the server to clients: one payload for all recipients, but for `holds`, of which each has its own."""
+
+    def to_some(self, which: Ints | slice) -> Self:
+        """Return the message to some of its recipients, given by their places."""
+        holds: Any = getattr(self, "holds", 0)
+        if not np.ndim(holds):
+            return self
+        some = holds[which]
+        return replace(self, **{"holds": int(some[0]) if len(some) == 1 else some})
 
 
 def one_row(value: float | Floats) -> Floats:

@@ -62,7 +62,7 @@ class JournalledSite:
         decided = self.life.decide(features, draws)
         chose = Chose(features, draws, decided.choices, decided.expected)
         position = self._append(chose, keep=True) if self.journal is not None else 0
-        return self.life.decisions.add(chose.pending(position)), decided
+        return self.life.decided(chose.pending(position)), decided
 
     def learn(self, decision: str, reward: float) -> bool:
         """Take in the reward of a decision; return False if it has come before, which changes nothing."""
@@ -204,7 +204,7 @@ class JournalledSite:
             self.unchecked, self.is_closing = None, False
         elif isinstance(event, Chose):
             life.decide(event.features, event.draws)
-            life.decisions.add(event.pending(position))
+            life.decided(event.pending(position))
         elif isinstance(event, Learnt):
             pending = life.decisions.awaiting(event.decision)
             if pending is not None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.core.messages import Message
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
-from fedbandit.wire import decode, encode
+from fedbandit.wire import decode, encode_each
 from fedbandit.wire.frame import LARGEST_OLD_EPOCH, Frame
 
 
@@ -26,6 +28,7 @@ class Posted:
     epoch: int
     sequence: int
     body: bytes
+    holds: Ints | None = None  # what it says to each of them: see `protocol.holding`
 
 
 class Postbox:
@@ -105,16 +108,21 @@ class Postbox:
     def memory(self) -> list[Posted]:
         """Return the latest downloads, to be kept in a snapshot."""
         return [
-            Posted(each.clients, each.epoch, int(each.sequence), encode(each.message))
+            Posted(
+                each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)), _holds(each.message)
+            )
             for each in _by_recipients(self.latest)
-        ]
+        ]  # fmt: skip
 
     def recall(self, memory: list[Posted]) -> None:
         """Go on from what was kept."""
         self.drop()
         self.latest = {}
         for each in memory:
-            envelope = Envelope(each.clients, decode(each.body), each.epoch, np.array(each.sequence))
+            message: Any = decode(each.body)
+            if each.holds is not None:
+                message = replace(message, holds=each.holds)
+            envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence))
             for client in each.clients.tolist():
                 self.latest.setdefault(client, []).append(envelope)
 
@@ -124,6 +132,11 @@ def version(download: Envelope) -> tuple[int, int]:
     return download.epoch, int(download.sequence)
 
 
+def _holds(message: Message) -> Ints | None:
+    told = getattr(message, "holds", 0)
+    return np.asarray(told) if np.ndim(told) else None
+
+
 def _by_recipients(envelopes: dict[int, list[Envelope]]) -> list[Envelope]:
     """Return each distinct envelope once, the oldest first, with those recipients that it stands for here."""
     recipients: dict[tuple[int, int], tuple[Envelope, list[int]]] = {}
@@ -131,6 +144,6 @@ def _by_recipients(envelopes: dict[int, list[Envelope]]) -> list[Envelope]:
         for envelope in some:
             recipients.setdefault(version(envelope), (envelope, []))[1].append(client)
     return [
-        Envelope(np.array(clients), envelope.message, envelope.epoch, envelope.sequence)
+        envelope.only(np.flatnonzero(np.isin(envelope.clients, clients)))
         for _, (envelope, clients) in sorted(recipients.items(), key=lambda item: item[0])
     ]

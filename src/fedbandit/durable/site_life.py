@@ -87,6 +87,7 @@ class SiteLife:
         self.decisions.open(fresh)
         if not self.node.epoch:
             self.node.epoch = self.decisions.life
+        self._ask(is_opened=True)
 
     def begin_epoch(self, epoch: int, *, anew: bool) -> None:
         """Number uploads from 1 again; with `anew` forget all that was learnt, since the coordinator has it."""
@@ -147,6 +148,12 @@ class SiteLife:
         """Return the choice."""
         return self.side.decide(self.node.state, WHO, features, draws)
 
+    def decided(self, pending: Pending) -> str:
+        """Note a decision, and ask what is to be asked before the next; return its name."""
+        name = self.decisions.add(pending)
+        self._ask()
+        return name
+
     def learn(self, name: str, pending: Pending, reward: float) -> None:
         """Take in the reward of a decision that awaits it, now or when the round is over."""
         if self._takes_turns or not self.in_exchange:
@@ -184,12 +191,23 @@ class SiteLife:
 
     def _learn(self, name: str, pending: Pending, reward: float) -> None:
         seen = Observations(pending.features, pending.choice, np.array([reward]), pending.expected)
+        self._tell_what_is_on_the_way()
         envelopes = self.node.learn(WHO, seen)
         del self.decisions.pending[name]
         if pending.position:
             self.released.append(pending.position)
         if envelopes:
             self._put(envelopes, answers=True)
+
+    def _ask(self, *, is_opened: bool = False) -> None:
+        if not self.side.asks:
+            return
+        self._tell_what_is_on_the_way()
+        made = np.array([sum(self.decisions.issued.values())])
+        self._put(self.node.ask(WHO, made, is_opened), answers=False)
+
+    def _tell_what_is_on_the_way(self) -> None:
+        self.side.on_the_way(self.node.state, WHO, is_any=bool(self.outbox.frames))
 
     def _put(self, envelopes: list[Envelope], *, answers: bool) -> None:
         for envelope in envelopes:

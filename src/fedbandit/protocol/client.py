@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,16 @@ from fedbandit.core.interfaces import Clients, Decided, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.holding import lacks_of
 from fedbandit.protocol.sequence import raise_to
+
+
+class Sent(NamedTuple):
+    """What a block of turns came to: the choices made and what is sent, perhaps as a question of the next turn."""
+
+    decided: Decided
+    envelopes: list[Envelope]
+    asks: bool
 
 
 class ClientNode:
@@ -41,10 +50,14 @@ class ClientNode:
         """Take in observations; return what is to be carried to the server."""
         return self._seal(self.side.learn(self.state, who, seen))
 
-    def play(self, turns: Turns, start: int, draws: Floats) -> tuple[Decided, list[Envelope]]:
-        """Play turns from `start` until one sends something; return the choices made and what is sent."""
+    def ask(self, who: Ints, made: Ints | None = None, is_opened: bool = False) -> list[Envelope]:
+        """Return what clients that are about to act ask the server."""
+        return self._seal(self.side.ask(self.state, who, made, is_opened))
+
+    def play(self, turns: Turns, start: int, draws: Floats) -> Sent:
+        """Play turns from `start` until something is to be sent; return the choices made and what is sent."""
         played = self.side.play(self.state, turns, start, draws)
-        return Decided(played.choices, played.propensity), self._seal(played.outgoing)
+        return Sent(Decided(played.choices, played.propensity), self._seal(played.outgoing), played.asks)
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -68,8 +81,16 @@ class ClientNode:
             to = to[self.received[to] < envelope.sequence]
             if not to.size:
                 return []
+            envelope = envelope.only(np.flatnonzero(np.isin(envelope.clients, to + self.first)))
             self.received[to] = envelope.sequence
-        return self._seal(self.side.receive(self.state, to, envelope.message))
+        return self._seal(self._take_in(to, envelope.message))
+
+    def _take_in(self, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+        if message.tells_what_it_holds():
+            lacks = lacks_of(np.asarray(message.holds), self.epoch, self.sent[to])
+            if lacks.any():
+                return self.side.receive_late(self.state, to, message, lacks)
+        return self.side.receive(self.state, to, message)
 
     def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:
         sealed = []

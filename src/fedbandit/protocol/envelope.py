@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.core.arrays import Ints
-from fedbandit.core.messages import Message, Upload
-from fedbandit.wire import encode
+from fedbandit.core.messages import Download, Message, Upload
+from fedbandit.wire import encode, encode_each
 from fedbandit.wire.frame import HEADER, Frame, Kind
 
 HEADER_BYTES = HEADER.size  # kind u8, client u32, epoch u64, sequence u64
@@ -41,11 +41,15 @@ class Envelope:
             if isinstance(self.message, Upload):
                 yield Envelope(self.clients[row], self.message.rows(row), self.epoch, self.sequence[row])
             else:
-                yield Envelope(self.clients[row], self.message, self.epoch, self.sequence)
+                yield self.only(row)
 
-    def only(self, wanted: Ints) -> Envelope:
+    def only(self, wanted: Ints | slice) -> Envelope:
         """Return the envelope of some of its clients, given by their places in it."""
-        message = self.message.rows(wanted) if isinstance(self.message, Upload) else self.message
+        message = self.message
+        if isinstance(message, Upload):
+            message = message.rows(wanted)
+        elif isinstance(message, Download):
+            message = message.to_some(wanted)
         sequence = self.sequence[wanted] if np.ndim(self.sequence) else self.sequence
         return Envelope(self.clients[wanted], message, self.epoch, sequence)
 
@@ -55,15 +59,14 @@ class Envelope:
             for one in self.split():
                 yield Frame(Kind.UPLOAD, int(one.clients[0]), self.epoch, int(one.sequence[0]), encode(one.message))
         else:
-            body = encode(self.message)
-            for client in self.clients.tolist():
+            for client, body in zip(self.clients.tolist(), encode_each(self.message, len(self.clients)), strict=True):
                 yield Frame(Kind.DOWNLOAD, client, self.epoch, int(self.sequence), body)
 
     @classmethod
     def of(cls, frame: Frame, message: Message) -> Envelope:
         """Return the envelope of a frame and the message that was decoded from it.
 
-        >>> from fedbandit.algorithms.linear.shared.family import Hello
+        >>> from fedbandit.algorithms.linear.shared.messages import Hello
         >>> envelope = Envelope.of(Frame(Kind.UPLOAD, client=3, epoch=1, sequence=9), Hello())
         >>> envelope.clients, envelope.sequence
         (array([3]), array([9]))

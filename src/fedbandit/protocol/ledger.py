@@ -12,7 +12,8 @@ from fedbandit.wire import weigh
 
 @dataclass(slots=True)
 class Ledger:
-    """Totals of a run. Signals (messages without arrays) steer the protocol and are counted apart.
+    """Totals of a run. Signals (messages without arrays) steer the protocol and are counted apart; their bytes are
+    counted with all others.
 
     >>> Ledger().messages
     0
@@ -34,13 +35,13 @@ class Ledger:
         """Count what is sent so many times: one message for each client at its other end."""
         clients, message = len(sent.clients), sent.message
         transfers = clients * times
+        weight = weigh(message, clients)
+        self.bytes += weight.bytes * times + transfers * HEADER_BYTES
         if message.is_signal():
             self.signals += transfers
             return
-        weight = weigh(message, clients)
         self.messages += transfers
         self.scalars += weight.scalars * times
-        self.bytes += weight.bytes * times + transfers * HEADER_BYTES
         if isinstance(message, Upload):
             self.uploads += transfers
         else:

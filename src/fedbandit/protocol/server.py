@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import MeetsDeadlines, Outgoing, Server
+from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.holding import nothing_told, stamps
 from fedbandit.protocol.seen import Seen
 
 NOBODY = np.empty(0, dtype=np.int64)
@@ -26,24 +28,28 @@ class ServerMemory:
     sent: int
     seen: Seen
     state: Any
+    stamps: Ints | None = None  # (clients,) up to where each one's uploads are in (`protocol.holding`); None: 0.1.0
 
 
 class ServerNode:
-    """Lets each upload through once, and numbers what the server sends."""
+    """Lets each upload through once, numbers what the server sends, and says in it what it holds."""
 
     def __init__(self, side: Server, clients: int, epoch: int = 0) -> None:
         """Start the server side of an algorithm for a roster of clients."""
         self.side = side
-        self.recall(ServerMemory(epoch, 0, Seen.nothing(clients), side.start(clients)))
+        nothing = nothing_told(clients)
+        self.recall(ServerMemory(epoch, 0, Seen.nothing(clients), side.start(clients), nothing))
 
     def recall(self, memory: ServerMemory) -> None:
         """Go on from what a node remembered; it belongs to this node from now on."""
         self.epoch, self.sent, self.seen, self.state = memory.epoch, memory.sent, memory.seen, memory.state
+        clients = len(memory.seen.in_order)
+        self.stamps = np.zeros(clients, dtype=np.int64) if memory.stamps is None else memory.stamps
 
     @property
     def memory(self) -> ServerMemory:
         """Return what is to be remembered, not copied."""
-        return ServerMemory(self.epoch, self.sent, self.seen, self.state)
+        return ServerMemory(self.epoch, self.sent, self.seen, self.state, self.stamps)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in the uploads that are new; return what is to be carried to the clients."""
@@ -60,6 +66,7 @@ class ServerNode:
 
     def merge(self, envelope: Envelope) -> list[Envelope]:
         """Take in uploads that are known to be new; return what is to be carried to the clients."""
+        self.stamps[envelope.clients] = stamps(envelope.epoch, envelope.clients, self.seen)
         return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
 
     def awaited(self) -> Ints:
@@ -74,5 +81,8 @@ class ServerNode:
         sealed = []
         for each in outgoing:
             self.sent += 1
-            sealed.append(Envelope(each.clients, each.message, self.epoch, np.asarray(self.sent)))
+            message = each.message
+            if message.tells_what_it_holds():
+                message = replace(message, holds=self.stamps[each.clients])  # type: ignore[call-arg]
+            sealed.append(Envelope(each.clients, message, self.epoch, np.asarray(self.sent)))
         return sealed

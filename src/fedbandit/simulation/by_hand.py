@@ -3,6 +3,9 @@
 >>> import numpy as np
 >>> client = Client("async-linucb", dimension=2, clients=3, number=1)
 >>> server = Server("async-linucb", dimension=2, clients=3)
+>>> for question in client.ask():
+...     for answer in server.receive(question):
+...         client.receive(answer)
 >>> client.choose(np.array([[1.0, 0.0], [0.0, 1.0]]))
 0
 >>> for envelope in client.learn(reward=0.5):
@@ -29,7 +32,7 @@ from fedbandit.protocol.server import ServerNode
 
 
 class Client:
-    """One client of a federation: choose, learn, and carry what it sends to the server."""
+    """One client of a federation: ask, choose, learn, and carry what it sends to the server."""
 
     def __init__(
         self,
@@ -67,6 +70,10 @@ class Client:
         self._offer: Floats | None = None
         self._choice: Ints = self._who
         self._expected: Floats | None = None
+
+    def ask(self) -> list[Envelope]:
+        """Return what the client asks the server before it chooses; most algorithms ask nothing."""
+        return self.node.ask(self._who)
 
     def choose(self, arms: Any) -> int | tuple[int, int]:
         """Return the index of the arm to play (of two arms, for duels).

@@ -152,11 +152,11 @@ def _play_turns(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, 
     decided = []
     turn = 0
     while turn < len(block):
-        chosen, envelopes = wire.clients.play(block, turn, draws)
+        chosen, envelopes, asks = wire.clients.play(block, turn, draws)
         decided.append(chosen)
         turn += len(chosen.choices)
         if envelopes:
-            _exchange(wire, envelopes, trace, offset + turn - 1)
+            _exchange(wire, envelopes, trace, offset + turn - (not asks))
     _note(trace, block, _joined(decided), wire.clients.side, offset)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.core.interfaces import MeetsDeadlines
+from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.turns import Observations
 
 CLIENTS, ARMS, DIMENSION = 3, 4, 2

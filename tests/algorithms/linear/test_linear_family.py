@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from algorithms.linear.played import assert_same, play
 from fedbandit.core.randomness import ClientStreams
-from fedbandit.environments.recorded import Recorded
-from fedbandit.simulation.in_process import simulate
 from reference import linear as reference
 from reference.recorded import linear_turns
 
@@ -25,22 +24,6 @@ LITERAL = {
     "local-linucb": reference.local_linucb,
     "pooled-linucb": reference.pooled_linucb,
 }
-
-
-def play(folder, world, name, **parameters):
-    path = str(folder / "turns.npz")
-    np.savez(path, **world)
-    recorded = Recorded(path=path)
-    return simulate(fb.algorithm(name, **parameters), recorded, recorded.setting().horizon)
-
-
-def assert_same(trace, wire, literal):
-    assert trace.choice.tolist() == literal["arm"].tolist()
-    assert np.cumsum(trace.messages).tolist() == literal["messages"].tolist()
-    assert np.cumsum(trace.scalars).tolist() == literal["scalars"].tolist()
-    assert (trace.ledger.uploads, trace.ledger.downloads) == (literal["uploads"], literal["downloads"])
-    np.testing.assert_allclose(wire.server.state.gram, literal["V_g"], atol=1e-9)
-    np.testing.assert_allclose(wire.server.state.moment, literal["b_g"], atol=1e-9)
 
 
 @pytest.mark.parametrize("threshold", THRESHOLDS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.linear.shared.family import Hello, Statistics
+from fedbandit.algorithms.linear.shared.messages import Hello, Statistics
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.state import encode_state
@@ -71,7 +71,7 @@ def test_an_empty_upload_calls_nobody():
 def test_what_stays_alone_takes_in_nothing():
     for name in ("local-linucb", "linear-ucb", "linear-ts"):
         assert server_of(name)[0].kinds == ()
-    assert server_of("async-linucb")[0].kinds is None
+    assert server_of("async-linucb")[0].kinds == (Statistics, Hello)
 
 
 def test_the_global_part_of_alternating_clients_adds_up_residuals():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.core.interfaces import MeetsDeadlines
+from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.neural import subspace
 from fedbandit.wire import decode, encode

@@ -28,9 +28,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB, AsyncServer
+from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB
+from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
-from fedbandit.algorithms.linear.shared.family import LinearClients, per_client
+from fedbandit.algorithms.linear.shared.family import log_growth, per_client
+from fedbandit.algorithms.linear.shared.push_server import PushServer
+from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Bools, Floats
 from fedbandit.core.bounds import Bounds
@@ -48,7 +51,7 @@ from fedbandit.kernels.linear.alternation_rows import (
 )
 from fedbandit.kernels.linear.generalised_inverse import CUT, GeneralisedInverses, empty_inverses
 from fedbandit.kernels.linear.turns import TurnKernels
-from fedbandit.kernels.shared.rows import doubled
+from fedbandit.kernels.shared.rows import roomier
 
 PATIENCE = 4  # times as many turns as there are features: who has not started by then is told why
 
@@ -67,11 +70,11 @@ class AlternatingState(LinearCohortState):
 class AlternatingClients(LinearClients):
     """Clients that learn a global and a local part; the global one uploads when its trigger passes a threshold."""
 
-    ways: ClassVar[dict[int, TurnKernels]] = ALTERNATING
+    ways: ClassVar[dict[bool, dict[int, TurnKernels]]] = {True: ALTERNATING}
 
-    def __init__(self, rule: AlternatingRule, dimension: int, thresholds: Floats, greets: Bools) -> None:
+    def __init__(self, rule: AlternatingRule, dimension: int, thresholds: Floats, way: Way, greets: Bools) -> None:
         """Take the rule, the length of x, and for each client its upload threshold and whether it says hello."""
-        super().__init__(rule.global_part, rule.split.global_end, thresholds, greets)
+        super().__init__(rule.global_part, rule.split.global_end, thresholds, way, greets)
         self.rule = rule
         self.lengths = dimension, rule.split.global_end, dimension - rule.split.local_start
         self.draws = 0 if rule.whole.exploration == kernel.UCB else sum(self.lengths[1:])
@@ -97,7 +100,8 @@ class AlternatingClients(LinearClients):
 
     def begin(self, state: AlternatingState, row: int) -> None:
         """Prepare the row of a client that acts for the first time, in all parts."""
-        for rows in (state.rows, state.whole, state.local):
+        super().begin(state, row)
+        for rows in (state.whole, state.local):
             kernel.begin(rows, row, self.ridge)
 
     def warnings(self, state: AlternatingState) -> Sequence[str]:
@@ -117,13 +121,13 @@ class AlternatingClients(LinearClients):
         )
 
     def grow(self, state: AlternatingState) -> None:
-        """Make room for as many rows again, in all parts."""
+        """Make room for more rows, in all parts."""
         super().grow(state)
         for name in ("whole", "local", "estimates", "global_inverse", "local_inverse"):
-            setattr(state, name, doubled(getattr(state, name)))
+            setattr(state, name, roomier(getattr(state, name), len(state.row_of)))
 
 
-class SharedPartServer(AsyncServer):
+class SharedPartServer(PushServer):
     """The server of Async-LinUCB, for the global part."""
 
     def bounds(self, known: Bounds) -> Bounds:
@@ -163,8 +167,9 @@ class AsyncLinUCBAM(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server is that of Async-LinUCB, for the global part."""
-        uploads = per_client("upload_threshold", self.upload_threshold, setting.clients)
-        downloads = per_client("download_threshold", self.download_threshold, setting.clients)
+        growths = log_growth(per_client("upload_threshold", self.upload_threshold, setting.clients))
+        owed = log_growth(per_client("download_threshold", self.download_threshold, setting.clients))
+        way = WAYS["async-linucb"]
         split = self._split(setting.dimension)
         cautious = replace(self, noise=self.noise + 2.0)
         rule = AlternatingRule(
@@ -175,8 +180,8 @@ class AsyncLinUCBAM(
             alternations=self.alternations,
         )
         return Federation(
-            AlternatingClients(rule, setting.dimension, np.log(uploads), np.isfinite(downloads)),
-            SharedPartServer(self.ridge, split.global_end, downloads),
+            AlternatingClients(rule, setting.dimension, growths, way, greets=owed < np.inf),
+            SharedPartServer(self.ridge, split.global_end, owed, way),
         )
 
     def _split(self, dimension: int) -> Split:

@@ -43,15 +43,11 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.choosing import Lots
+from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
-from fedbandit.algorithms.linear.shared.family import (
-    Hello,
-    LinearAlgorithm,
-    LinearClients,
-    Snapshot,
-    Statistics,
-    per_client,
-)
+from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm, log_growth, per_client
+from fedbandit.algorithms.linear.shared.messages import Hello, Snapshot, Statistics
+from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
@@ -65,9 +61,7 @@ from fedbandit.kernels.linear.ridge_rows import scratch_for
 from fedbandit.kernels.linear.sharing import Shared, nothing_shared, take_in_upload
 from fedbandit.kernels.linear.telling_apart import Told, nothing_told
 from fedbandit.kernels.linear.turns import TurnKernels
-from fedbandit.kernels.shared.rows import doubled
-
-TIE = 1e-9  # a logarithm of a ratio of determinants must be above that of a threshold by this
+from fedbandit.kernels.shared.rows import roomier
 
 
 @dataclass
@@ -80,7 +74,7 @@ class ClusteredCohortState(LinearCohortState):
 class ClusteredClients(LinearClients):
     """Clients of Async-LinUCB that upload by the growth of their own data."""
 
-    ways: ClassVar[dict[int, TurnKernels]] = BY_OWN_GROWTH
+    ways: ClassVar[dict[bool, dict[int, TurnKernels]]] = {True: BY_OWN_GROWTH}
 
     def start(self, clients: int) -> ClusteredCohortState:
         """Return a cohort that has seen nothing."""
@@ -103,9 +97,12 @@ class ClusteredClients(LinearClients):
         np.fill_diagonal(state.own.inverse[row], 1.0 / self.ridge)
 
     def grow(self, state: ClusteredCohortState) -> None:
-        """Make room for as many rows again."""
+        """Make room for more rows."""
         super().grow(state)
-        state.own = doubled(state.own)
+        state.own = roomier(state.own, len(state.row_of))
+
+    def regrow(self, state: LinearCohortState, row: int, shared: Floats) -> None:
+        """Leave the growth as it is: what is a client's own has not grown by a download."""
 
 
 @dataclass
@@ -197,7 +194,7 @@ class ClusteredServer(Server):
         if not math.isfinite(state.shared.log_det[clients[0]]):
             raise ProtocolError(f"sums over the peers of client {clients[0]} could not be inverted")
         state.version += 1
-        return Outgoing(clients, Snapshot(state.shared.gram[clients[0]].copy(), moment, state.version))
+        return Outgoing(clients, Snapshot(state.shared.gram[clients[0]].copy(), moment))
 
 
 @dataclass(frozen=True)
@@ -243,8 +240,7 @@ class ClusteredLinUCB(
         """Make both sides."""
         uploads = per_client("upload_threshold", self.upload_threshold, setting.clients)
         downloads = per_client("download_threshold", self.download_threshold, setting.clients)
-        thresholds = np.where(uploads > 1, np.log(uploads) + TIE, 0.0)
-        greets = np.isfinite(downloads)
-        clients = ClusteredClients(self.rule(setting.dimension), setting.dimension, thresholds, greets)
+        rule, way = self.rule(setting.dimension), WAYS["async-linucb"]
+        clients = ClusteredClients(rule, setting.dimension, log_growth(uploads), way, greets=np.isfinite(downloads))
         server = ClusteredServer(self.ridge, self.noise, self.test_level, setting.dimension, downloads)
         return Federation(clients, server)

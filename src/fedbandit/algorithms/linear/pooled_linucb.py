@@ -12,9 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
-from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, LinearClients
+from fedbandit.algorithms.linear.shared.family import LinearAlgorithm
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays
+from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
@@ -62,7 +64,7 @@ class PooledClients(LinearClients):
     def play(self, state: LinearCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play one turn: every turn reports."""
         everyone = Turns(np.zeros_like(turns.client), turns.features, turns.outcomes)
-        choices, _, propensity = super().play(state, everyone, start, draws)
+        choices, _, propensity, _ = super().play(state, everyone, start, draws)
         turn = start + len(choices) - 1
         arm = turns.features[turn, choices[-1]]
         reward = turns.outcomes.feedback(slice(turn, turn + 1), choices[-1:])
@@ -121,5 +123,6 @@ class PooledLinUCB(
         """Make both sides."""
         every_turn = np.full(setting.clients, -np.inf)
         greets = np.zeros(setting.clients, dtype=np.bool_)
-        clients = PooledClients(self.rule(setting.dimension), setting.dimension, every_turn, greets)
+        rule, way = self.rule(setting.dimension), WAYS["local-linucb"]
+        clients = PooledClients(rule, setting.dimension, every_turn, way, greets)
         return Federation(clients, PooledServer(setting.dimension))

@@ -14,19 +14,20 @@ stays with it; its upload, when it comes, is merged and calls for nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fedbandit.algorithms.attendance import Attendance, nobody_yet
+from fedbandit.algorithms.linear.shared import encoding
+from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
-from fedbandit.algorithms.linear.shared.family import (
-    LinearAlgorithm,
-    LinearClients,
-    Snapshot,
-    Statistics,
-)
+from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
+from fedbandit.algorithms.linear.shared.exchange import note_signal
+from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays
+from fedbandit.algorithms.linear.shared.messages import Shared, Sums
+from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
@@ -47,22 +48,27 @@ class Call(Download, kind="linear.call"):
 class SyncClients(LinearClients):
     """Clients that also upload when they are called."""
 
-    def receive(self, state: LinearCohortState, to: Ints, message: Snapshot | Call) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: LinearCohortState, to: Ints, message: Shared | Call) -> Sequence[Outgoing[Upload]]:
         """Answer a call with what is not yet uploaded, be it nothing; note a snapshot."""
-        if isinstance(message, Snapshot):
+        if not isinstance(message, Call):
             return super().receive(state, to, message)
         row = state.row_of[to]
         has_news = (row >= 0) & (state.rows.fresh[row] > 0)
         busy, idle = to[has_news], to[~has_news]
+        for client in busy[state.slot_of[busy] >= 0].tolist():
+            self.settle(state, client)  # before its buffer, which belongs on top of the download, is emptied
+        for each in row[(row >= 0) & ~has_news].tolist():
+            note_signal(state.exchange, each)
         uploads = [Outgoing(busy, self.flush(state, busy))] if busy.size else []
         return [*uploads, Outgoing(idle, self._nothing(len(idle)))] if idle.size else uploads
 
-    def _nothing(self, clients: int) -> Statistics:
-        size = self.dimension
-        return Statistics(
-            gram=np.broadcast_to(0.0, (clients, size, size)),
-            moment=np.broadcast_to(0.0, (clients, size)),
-            observations=np.zeros(clients, dtype=np.int64),
+    def _nothing(self, clients: int) -> Sums:
+        matrix, size = np.dtype(self.way.precision), self.dimension
+        vector = np.dtype(np.float64 if matrix == np.float64 else np.float32)
+        return encoding.kinds_of_upload(self.way.precision, asks=False)(
+            np.broadcast_to(matrix.type(0), (clients, size, size)),
+            np.broadcast_to(vector.type(0), (clients, size)),
+            np.zeros(clients, dtype=np.int64),
         )
 
 
@@ -80,19 +86,21 @@ class SyncServerState:
 class SyncServer(Server):
     """Calls all clients when one uploads, and answers all when all have."""
 
-    def __init__(self, ridge: float, dimension: int) -> None:
-        """Take the regularisation and the dimension of the arms."""
+    def __init__(self, ridge: float, dimension: int, way: Way = WAYS["sync-linucb"]) -> None:
+        """Take the regularisation, the dimension of the arms, and how sums travel."""
         self.ridge = ridge
         self.dimension = dimension
+        self.precision = way.precision
+        self.kinds = way.uploads
 
     def start(self, clients: int) -> SyncServerState:
         """Return a server that has received nothing."""
         size = self.dimension
         return SyncServerState(np.zeros((size, size)), np.zeros(size), 0, nobody_yet(clients))
 
-    def receive(self, state: SyncServerState, senders: Ints, message: Statistics) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: SyncServerState, senders: Ints, message: Sums) -> Sequence[Outgoing[Download]]:
         """Merge the uploads; call the others if these are the first, send the snapshot if they are the last."""
-        merge(state.gram, state.moment, message.gram, message.moment, message.observations)
+        merge(state.gram, state.moment, *message.sums(), message.observations)
         attendance = state.attendance
         was_open = attendance.is_open
         attendance.answer(senders if was_open else senders[message.observations > 0])  # nothing calls for nothing
@@ -103,10 +111,10 @@ class SyncServer(Server):
         return ()
 
     def check(
-        self, state: SyncServerState, sender: int, message: Statistics, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: SyncServerState, sender: int, message: Sums, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums after which no client could invert V_g."""
-        check_invertible(state.gram, message.gram[0], self.ridge)
+        check_invertible(state.gram, encoding.checked(self.precision, message, observations, bounds), self.ridge)
 
     def sums(self, state: SyncServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""
@@ -127,7 +135,7 @@ class SyncServer(Server):
     def _finish(self, state: SyncServerState) -> Sequence[Outgoing[Download]]:
         state.attendance.close()
         state.version += 1
-        snapshot = Snapshot(state.gram.copy(), state.moment.copy(), state.version)
+        snapshot = encoding.download(self.precision, state.gram, state.moment, self.ridge, None)
         return (Outgoing(state.attendance.everyone, snapshot),)
 
 
@@ -144,11 +152,19 @@ class SyncLinUCB(
         1.0, "turns times growth that make a client call all", symbol="D", at_least=0, infinite=True
     )
 
+    welcome: bool = parameter(
+        False, "as in async-linucb; here it changes nothing, since snapshots reach clients before their first turn too"
+    )
+    precision: str = parameter(
+        "float64", "of the numbers of matrices that travel; below float64 as factors", choices=PRECISIONS
+    )
+
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
-        rule = self.rule(setting.dimension, timed=True)
-        thresholds = np.full(setting.clients, self.sync_threshold)
+        way = replace(WAYS["sync-linucb"], precision=self.precision)
+        rule = self.rule(setting.dimension, timed=way.timed)
+        thresholds = np.full(setting.clients, self.sync_threshold + TIE if self.sync_threshold > 0 else 0.0)
         greets = np.zeros(setting.clients, dtype=np.bool_)
-        return Federation(
-            SyncClients(rule, setting.dimension, thresholds, greets), SyncServer(self.ridge, setting.dimension)
-        )
+        clients = SyncClients(rule, setting.dimension, thresholds, way, greets)
+        clients.kinds = (*way.downloads, Call)
+        return Federation(clients, SyncServer(self.ridge, setting.dimension, way))

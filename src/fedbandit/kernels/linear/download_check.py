@@ -18,6 +18,7 @@ from fedbandit.kernels.linear.snapshots import free_slot, point
 from fedbandit.kernels.shared.compiled import compiled
 
 BLOCK = 1024
+ROUNDING = 1e-6  # far more than that of a log-determinant
 
 
 class Contacts(NamedTuple):
@@ -96,16 +97,19 @@ def take_owed(
 ) -> int:  # fmt: skip
     """Find, in order, the clients whose level is passed and whose download buffer is not empty; return how many.
 
-    Their numbers are written to `found`, which has room for all clients. They are noted as having been sent the
+    Where the logarithm of a client's threshold is 0, any content of its buffer is enough. Their numbers are written to
+    `found`, which has room for all clients. They are noted as having been sent the
     server's statistics.
     """
     count = 0
     for block in range(lowest.size):
-        if lowest[block] < log_det:
+        if lowest[block] < log_det + ROUNDING:
             before = count
             for client in range(block * BLOCK, min((block + 1) * BLOCK, level.size)):
                 has_news = uploads - uploads_before[client] > uploads_since[client]
-                if level[client] < log_det and has_news:
+                is_met = level[client] < math.inf
+                is_enough = level[client] < log_det or (is_met and log_gammas[client] == 0.0)  # whatever rounding says
+                if is_enough and has_news:
                     found[count] = client
                     count += 1
                     level[client] = log_gammas[client] + log_det
@@ -135,8 +139,24 @@ def merge_and_check(
     log_det = factorise(gram, ridge, scratch)
     found = np.empty(len(contacts.level), dtype=np.int64)
     clients = found[: take_owed(*contacts[:4], log_gammas, log_det, uploads, found)].copy()
-    if clients.size:  # there is a free slot
-        slot = free_slot(copies.users)
-        copies.common[slot] = gram
-        point(contacts.slot_of, copies.users, clients, slot)
+    if clients.size:
+        _share(contacts, copies, clients, gram)
     return clients
+
+
+def _share(contacts: Contacts, copies: Copies, clients: Ints, gram: Floats) -> None:
+    """Note that the server's statistics are the copy last shared with clients; there is a free slot."""
+    slot = free_slot(copies.users)
+    copies.common[slot] = gram
+    point(contacts.slot_of, copies.users, clients, slot)
+
+
+def note_download(
+    contacts: Contacts, copies: Copies, clients: Ints, gram: Floats, uploads: int, log_gammas: Floats, log_det: float
+) -> None:
+    """Note that clients are sent the server's statistics, whatever they lacked."""
+    contacts.uploads_before[clients] = uploads
+    contacts.uploads_since[clients] = 0
+    for client in clients.tolist():
+        set_level(contacts, client, log_gammas[client] + log_det)
+    _share(contacts, copies, clients, gram)

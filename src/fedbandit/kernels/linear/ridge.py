@@ -33,8 +33,12 @@ def multiply(matrix: Floats, vector: Floats, out: Floats) -> None:
 
 
 @compiled
-def factorise(gram: Floats, ridge: float, upper: Floats) -> float:
-    """Write U with U^T U = gram + ridge I to the upper triangle of `upper`; return the log-determinant."""
+def factorise(gram: Floats, ridge: float, upper: Floats, least: float = -math.inf) -> float:
+    """Write U with U^T U = gram + ridge I to the upper triangle of `upper`; return the log-determinant.
+
+    A pivot that is less than `least` counts as that. Without it, the log-determinant of what is not positive definite
+    is not a number.
+    """
     size = gram.shape[0]
     for i in range(size):
         for j in range(i, size):
@@ -43,6 +47,7 @@ def factorise(gram: Floats, ridge: float, upper: Floats) -> float:
     log_det = 0.0
     for k in range(size):
         pivot = upper[k]
+        pivot[k] = max(pivot[k], least)
         log_det += math.log(pivot[k])
         scale = 1.0 / math.sqrt(pivot[k])
         for j in range(k, size):
@@ -57,9 +62,13 @@ def factorise(gram: Floats, ridge: float, upper: Floats) -> float:
 
 @compiled
 def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Floats) -> float:
-    """Write (gram + ridge I)^-1 to `inverse`; return the log-determinant. `upper` and `lower` are scratch."""
+    """Write (gram + ridge I)^-1 to `inverse`; return the log-determinant. `upper` and `lower` are scratch.
+
+    No pivot of a positive semi-definite gram matrix is below the ridge: where rounding has made one less than half of
+    it, it counts as half.
+    """
     size = gram.shape[0]
-    log_det = factorise(gram, ridge, upper)
+    log_det = factorise(gram, ridge, upper, 0.5 * ridge)
     for i in range(size):  # lower = U^-T, by forward substitution
         row = lower[i]
         for j in range(i):

@@ -28,7 +28,7 @@ from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.at_once import AtOnce
 from fedbandit.kernels.shared.compiled import compiled, inlined, interpreted, specialised
 
-DONE, NEWCOMER, FIRST, UPLOAD = 0, 1, 2, 3  # why `play` came back
+DONE, NEWCOMER, FIRST, UPLOAD, ASK = 0, 1, 2, 3, 4  # why `play` came back
 
 
 @inlined
@@ -46,12 +46,13 @@ reason_of_one = interpreted(reason)  # three comparisons: a call of machine code
 @compiled
 def play(
     row_of: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, scored: Any, rule: Any, is_timed: bool,
-    thresholds: Floats, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int, choices: Ints,
-    scratch: Floats,
+    thresholds: Floats, next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int,
+    choices: Ints, scratch: Floats,
 ) -> tuple[int, int]:  # fmt: skip
     """Play turns from `start` on until one needs attention; return the next turn and the reason.
 
-    NEWCOMER: the client of the next turn has no row yet. FIRST: a client had its first turn and uploads nothing.
+    NEWCOMER: the client of the next turn has no row yet. ASK: it has made so many turns that it asks before the next
+    (`next_ask`, by row). FIRST: a client had its first turn and uploads nothing.
     UPLOAD: the client of the last turn is due to upload. DONE: the block has ended.
     """
     for turn in range(start, client.size):
@@ -59,6 +60,8 @@ def play(
         row = row_of[who]
         if row < 0:
             return turn, NEWCOMER
+        if rows.turns[row] >= next_ask[row]:
+            return turn, ASK
         slot = slot_of[who]
         if slot >= 0:
             take_in(rows, scored, row, shared, slot, rule, scratch)

@@ -19,8 +19,35 @@ def doubled(rows: T) -> T:
     return type(rows)(*(doubled_array(each) for each in rows))
 
 
-def doubled_array(array: Any) -> Any:
-    """Return an array with twice the length, the new half zero."""
-    grown = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+FEW = 1 << 16
+
+
+def roomier(rows: T, most: int) -> T:
+    """Return the rows with room for as many again; where there are not few of them, for all that there can be.
+
+    Memory that was never written to is not taken, and rows that move need twice their memory: they do so once.
+
+    >>> from fedbandit.kernels.linear.ridge_rows import empty_model
+    >>> len(roomier(empty_model(2, 1), most=3).log_det)
+    3
+    """
+    length = len(rows[0])
+    wanted = [most] if length >= FEW else []
+    for size in [*wanted, min(most, 2 * length)]:
+        try:
+            return type(rows)(*(_lengthened(each, size) for each in rows))
+        except MemoryError:
+            if size == 2 * length:
+                raise
+    raise MemoryError(f"{most} rows do not fit into memory")
+
+
+def _lengthened(array: Any, length: int) -> Any:
+    grown = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
     grown[: len(array)] = array
     return grown
+
+
+def doubled_array(array: Any) -> Any:
+    """Return an array with twice the length, the new half zero."""
+    return _lengthened(array, 2 * len(array))

@@ -26,8 +26,8 @@ from typing import Any
 
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.errors import InvalidInput, unknown
-from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.durable.validation import Limits
 from fedbandit.files.toml import read_toml
 from fedbandit.protocol.charter import Charter

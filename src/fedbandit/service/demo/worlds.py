@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import MeetsDeadlines
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.in_process import check_kind
 

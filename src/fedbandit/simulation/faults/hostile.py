@@ -111,7 +111,7 @@ class HostileSite:
         kind = self._one_of(sorted(self._schema.known))
         shapes = self._schema.shapes[kind]
         fields = {
-            name: np.zeros(1, dtype=np.int64) if layout is Layout.HEADER else np.zeros((1, *(shapes[name] or ())))
+            name: np.zeros(1, dtype=np.int64) if layout is Layout.HEADER else np.zeros((1, *(shapes.get(name) or ())))
             for name, layout in self._schema.known[kind].layout().items()
         }
         return self._schema.known[kind](**fields)
@@ -122,6 +122,8 @@ class HostileSite:
         now = slice(turn, turn + 1)
         features = self._turns.features[now]
         draws = self._rng.standard_normal((1, self._side.draws))
+        for outgoing in self._side.ask(self._state, WHO):
+            self._own.append(outgoing.message)
         choice = self._side.choose(self._state, WHO, features, draws)
         reward = self._turns.outcomes.feedback(now, choice)
         for outgoing in self._side.learn(self._state, WHO, Observations(features, choice, reward)):

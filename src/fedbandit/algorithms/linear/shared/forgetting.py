@@ -64,6 +64,9 @@ def age_cohort(state: LinearCohortState, ridge: float, weight: float) -> None:
     """Age all that clients have observed or been told: sums, downloads on their way in, errors of predictions."""
     age_rows(state.rows, int(state.used[0]), ridge, weight)
     age_snapshots(state.shared, weight)
+    age_arrays(weight, state.exchange.sent_gram, state.exchange.sent_moment)
+    if state.downloaded is not None:
+        age_model(state.downloaded, int(state.used[0]), ridge, weight)
     if state.errors is not None:
         age_arrays(weight, *state.errors)
 

@@ -1,0 +1,129 @@
+"""How sums travel: as they are, in double precision, or as factors in a lower one.
+
+**Uploads.** R with R^T R = dV has as many rows as dV has rank, so after few observations it is far smaller than dV; it
+tells nothing that dV does not tell. It is rounded to the precision, db to single precision. What was sent is what was
+rounded: the client takes R~^T R~ and the rounded db from its buffer, and what is left travels with the next upload
+(error feedback). So V_g + sum_i dV_i is still the sum over all observations, to the rounding of double precision.
+
+**Downloads.** U with U^T U = V_g + ridge I, rounded to the precision, and theta_g in single precision.
+
+With u the precision's unit roundoff, rounding changes the entries of R by a share of at most u, and what is left of dV
+when its trace is within 4 u of nothing is left out. So what is left of a buffer has a trace of at most `ROUNDING` = 8 u
+times that of the buffer, of either sign. A coordinator allows so much: see `checked`.
+
+A number that half precision cannot hold (beyond 65,504, or a pivot of a download below 6e-5) travels in single.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedbandit.algorithms.linear.shared.messages import (
+    Answer,
+    AskingFactors,
+    AskingStatistics,
+    FactorAnswer,
+    Factors,
+    FactorSnapshot,
+    Shared,
+    Snapshot,
+    Statistics,
+    Sums,
+)
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
+from fedbandit.kernels.linear.factors import multiplied_out, trapezoid
+from fedbandit.kernels.linear.ridge import factorise
+from fedbandit.kernels.shared.cholesky import backward, forward
+
+PRECISIONS = ("float64", "float32", "float16")
+ROUNDING = {"float64": 0.0, "float32": 8 * 2.0**-24, "float16": 8 * 2.0**-11}
+
+
+class Sent(NamedTuple):
+    """An upload of some clients, and the sums that it stands for."""
+
+    message: Sums
+    gram: Floats
+    moment: Floats
+
+
+def upload(
+    precision: str, gram: Floats, moment: Floats, observations: Ints, question: tuple[Ints, Floats] | None
+) -> Sent:
+    """Return what clients send of their buffers; with `includes` and `level` it is also a question."""
+    asked = () if question is None else question
+    if precision == "float64":
+        kind = Statistics if question is None else AskingStatistics
+        return Sent(kind(gram, moment, observations, *asked), gram, moment)
+    factors = np.zeros(gram.shape)
+    for each, count in enumerate(observations.tolist()):
+        trapezoid(gram[each], count, ROUNDING[precision] / 2, factors[each])
+    rounded, short = _rounded(factors, precision), moment.astype(np.float32)
+    rounded_kind = Factors if question is None else AskingFactors
+    message = rounded_kind(rounded, short, observations, *asked)
+    return Sent(message, np.stack([multiplied_out(each) for each in rounded]), short.astype(np.float64))
+
+
+def download(precision: str, gram: Floats, moment: Floats, ridge: float, version: int | None) -> Shared:
+    """Return the server's sums as a snapshot or, with a version, as an answer."""
+    told = () if version is None else (version,)
+    if precision == "float64":
+        kind = Snapshot if version is None else Answer
+        return kind(gram.copy(), moment.copy(), *told)
+    upper, estimate = np.zeros(gram.shape), moment.copy()
+    factorise(gram, ridge, upper)
+    forward(upper, len(moment), estimate)
+    backward(upper, len(moment), estimate)
+    rounded_kind = FactorSnapshot if version is None else FactorAnswer
+    return rounded_kind(_rounded(upper, precision, least=upper.diagonal().min()), estimate.astype(np.float32), *told)
+
+
+def kinds_of_upload(precision: str, *, asks: bool) -> type[Sums]:
+    """Return the type of the uploads."""
+    if precision == "float64":
+        return AskingStatistics if asks else Statistics
+    return AskingFactors if asks else Factors
+
+
+def kinds_of_download(precision: str, *, answers: bool) -> type[Shared]:
+    """Return the type of the downloads."""
+    if precision == "float64":
+        return Answer if answers else Snapshot
+    return FactorAnswer if answers else FactorSnapshot
+
+
+def _rounded(values: Floats, precision: str, least: float = math.inf) -> Any:
+    """Return values in a precision, or in the next that holds them: the largest of them, and the least that matters."""
+    if precision == "float16":
+        half = np.finfo(np.float16)
+        if np.abs(values).max(initial=0.0) <= float(half.max) and least >= float(half.tiny):
+            return values.astype(np.float16)
+    if np.abs(values).max(initial=0.0) <= float(np.finfo(np.float32).max):
+        return values.astype(np.float32)
+    return values
+
+
+def checked(precision: str, message: Sums, before: int, bounds: Bounds) -> Floats:
+    """Return dV of a sender who has told of `before` observations; refuse what no honest client can have rounded to.
+
+    Sums in double precision check themselves. Of others, with e = `ROUNDING`, what was left of earlier uploads is at
+    most e before L^2 (1 + e). So the trace may be larger than n L^2 by that and by a share of e, the moment by as many
+    observations, and the two need fit each other only up to e (n + before) L^2.
+    """
+    sums = message.sums()
+    gram: Floats = sums[0][0]
+    moment, observations = sums[1][0], int(message.observations[0])
+    if isinstance(message, Statistics):
+        return gram
+    share = ROUNDING[precision]
+    left_over = share * before * (1.0 + share)
+    count = (observations + left_over) * (1.0 + share)
+    bounds.check_rounded_sums(gram, moment, count, share * (observations + before) * (1.0 + share))
+    if observations == 0 and (gram.any() or moment.any()):
+        raise ProtocolError("sums that are not zero, of no observations")
+    return gram

@@ -1,0 +1,192 @@
+"""What the linear family sends: sums and questions one way, snapshots and answers the other.
+
+Sums travel as they are, in double precision, or as factors in a lower one: see `shared.encoding`. Whoever takes one in
+asks it for its sums and need not know how they travelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_counts
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.messages import Download, Layout, Upload, array, header, held
+from fedbandit.kernels.linear.factors import multiplied_out
+
+
+@dataclass(frozen=True)
+class Statistics(Upload, kind="linear.statistics"):
+    """A client's own sums since its last upload: dV = sum x x^T, db = sum x y."""
+
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
+    observations: Ints = header()
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return dV and db of each sender."""
+        return self.gram, self.moment
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse sums that so many observations cannot have: see `Bounds.check_sums`."""
+        check_counts(observations=self.observations)
+        for gram, moment, observations in zip(self.gram, self.moment, self.observations, strict=True):
+            bounds.check_sums(gram, moment, int(observations))
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over: all of them are new."""
+        return int(self.observations.sum())
+
+
+@dataclass(frozen=True)
+class Factors(Upload, kind="lean.sums"):
+    """A client's own sums since its last upload, rounded: R with R^T R = dV, and db."""
+
+    factor: Floats = array(Layout.FACTOR, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
+    observations: Ints = header()
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return dV and db of each sender, as they were rounded."""
+        return np.stack([multiplied_out(each) for each in self.factor]), self.moment.astype(np.float64)
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse counts that are none, and more rows than observations; the server's check looks at the sums."""
+        check_counts(observations=self.observations)
+        for factor, observations in zip(self.factor, self.observations, strict=True):
+            rows = int(factor.any(axis=1).sum())
+            if rows > observations:
+                raise ProtocolError(f"a factor of {rows} rows over {observations} observations: it has at most as many")
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over, but for what rounding had left of those before."""
+        return int(self.observations.sum())
+
+
+class Asks:
+    """What a question tells: how much of what the server has its sender knows."""
+
+    includes: Ints  # how many uploads, of all clients, what it knows includes
+    level: Floats  # log det(the copy last shared + ridge I)
+
+    def check_question(self) -> None:
+        """Refuse a count that is none."""
+        check_counts(includes=self.includes)
+
+
+@dataclass(frozen=True)
+class AskingStatistics(Asks, Statistics, kind="linear.asking-statistics"):
+    """An upload that is also a question."""
+
+    includes: Ints = header()
+    level: Floats = header(Layout.NUMBER)
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse what either may not be."""
+        super().check(bounds)
+        self.check_question()
+
+
+@dataclass(frozen=True)
+class AskingFactors(Asks, Factors, kind="lean.asking-sums"):
+    """A rounded upload that is also a question."""
+
+    includes: Ints = header()
+    level: Floats = header(Layout.NUMBER)
+
+    def check(self, bounds: Bounds) -> None:
+        """Refuse what either may not be."""
+        super().check(bounds)
+        self.check_question()
+
+
+@dataclass(frozen=True)
+class Question(Asks, Upload, kind="lean.ask"):
+    """A client asks for what it lacks; it is answered if that is enough."""
+
+    includes: Ints = header()
+    level: Floats = header(Layout.NUMBER)
+
+    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
+        """Refuse a count that is none."""
+        self.check_question()
+
+
+@dataclass(frozen=True)
+class Welcome(Upload, kind="lean.welcome"):
+    """The question of a client that knows nothing yet, before its first turn: it is answered if there is anything."""
+
+
+@dataclass(frozen=True)
+class Hello(Upload, kind="linear.hello"):
+    """A client had its first turn: from now on the server checks whether it is owed a download."""
+
+
+@dataclass(frozen=True)
+class Snapshot(Download, kind="linear.snapshot"):
+    """The server's sums V_g, b_g."""
+
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
+    holds: int | Ints = held()
+
+    def sums(self, ridge: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Return V_g and b_g."""
+        return self.gram, self.moment
+
+
+@dataclass(frozen=True)
+class Answer(Download, kind="linear.answer"):
+    """The server's sums, and how many uploads are in them: the answer to a question."""
+
+    gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
+    moment: Floats = array(shape=("d",))
+    version: int = header()
+    holds: int | Ints = held()
+
+    def sums(self, ridge: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Return V_g and b_g."""
+        return self.gram, self.moment
+
+
+class Rounded:
+    """A snapshot as U with U^T U = V_g + ridge I, and theta_g = (V_g + ridge I)^-1 b_g, both rounded.
+
+    A rounded factor still is one of a positive definite matrix; a rounded matrix need not be one.
+    """
+
+    factor: Floats
+    estimate: Floats
+
+    def sums(self, ridge: float) -> tuple[Floats, Floats]:
+        """Return V := A - ridge I and b := A theta_g, with A = U^T U."""
+        regular = multiplied_out(self.factor)
+        moment = regular @ self.estimate.astype(np.float64)
+        regular.reshape(-1)[:: len(regular) + 1] -= ridge
+        return regular, moment
+
+
+@dataclass(frozen=True)
+class FactorSnapshot(Rounded, Download, kind="lean.snapshot"):
+    """The server's sums, rounded."""
+
+    factor: Floats = array(Layout.FACTOR, shape=("d", "d"))
+    estimate: Floats = array(shape=("d",))
+    holds: int | Ints = held()
+
+
+@dataclass(frozen=True)
+class FactorAnswer(Rounded, Download, kind="lean.answer"):
+    """The server's sums, rounded, and how many uploads are in them: the answer to a question."""
+
+    factor: Floats = array(Layout.FACTOR, shape=("d", "d"))
+    estimate: Floats = array(shape=("d",))
+    version: int = header()
+    holds: int | Ints = held()
+
+
+Sums: TypeAlias = Statistics | Factors
+Shared: TypeAlias = Snapshot | Answer | FactorSnapshot | FactorAnswer

@@ -1,0 +1,149 @@
+"""The server that remembers each client: it merges uploads, and pushes snapshots to whoever lacks enough.
+
+See `kernels.linear.download_check` for what it remembers, and how it finds whom to send a download.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.algorithms.linear.shared import encoding
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts
+from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
+from fedbandit.algorithms.linear.shared.ways import Way
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds, check_invertible
+from fedbandit.core.former_names import formerly
+from fedbandit.core.interfaces import Outgoing, Server
+from fedbandit.core.messages import Download
+from fedbandit.kernels.linear.download_check import (
+    Contacts,
+    Copies,
+    meet,
+    merge_and_check,
+    no_contacts,
+    note_download,
+)
+from fedbandit.kernels.linear.ridge import factorise
+from fedbandit.kernels.linear.snapshots import free_slot
+from fedbandit.kernels.shared.rows import doubled_array
+
+
+@formerly("ServerState")
+@dataclass
+class AsyncServerState:
+    """The sums over all uploads, and what the server remembers of each client."""
+
+    gram: Floats  # V_g
+    moment: Floats  # b_g
+    uploads: int
+    version: int
+    contacts: Contacts
+    copies: Copies
+    rows: int  # copies of clients' own in use
+
+
+class PushServer(Server):
+    """Merges uploads and sends each client a snapshot when what it lacks has grown enough."""
+
+    def __init__(self, ridge: float, dimension: int, growths: Floats, way: Way) -> None:
+        """Take the regularisation, and each client's growth of log det beyond which it is owed a download."""
+        self.ridge = ridge
+        self.dimension = dimension
+        self.sizes = {"d": dimension}
+        self.kinds = way.uploads
+        self.precision = way.precision
+        self.log_gammas = growths
+
+    def start(self, clients: int) -> AsyncServerState:
+        """Return a server that has met nobody."""
+        size = self.dimension
+        return AsyncServerState(
+            gram=np.zeros((size, size)),
+            moment=np.zeros(size),
+            uploads=0,
+            version=0,
+            contacts=no_contacts(clients),
+            copies=Copies(np.zeros((4, size, size)), np.zeros(4, dtype=np.int64), np.zeros((4, size, size))),
+            rows=0,
+        )
+
+    def receive(
+        self, state: AsyncServerState, senders: Ints, message: Sums | Hello | Welcome
+    ) -> Sequence[Outgoing[Download]]:
+        """Meet the senders, or merge what they upload and send whoever is owed a download the new snapshot."""
+        if not isinstance(message, Sums):
+            for sender in senders.tolist():
+                if state.contacts.level[sender] == np.inf:
+                    meet(state.contacts, sender, self.ridge, self.dimension, self.log_gammas[sender])
+            return self._welcome(state, senders) if isinstance(message, Welcome) else ()
+        gram, moment = message.sums()
+        return [
+            outgoing
+            for each, sender in enumerate(senders.tolist())
+            for outgoing in self._merge(state, sender, gram[each], moment[each])
+        ]
+
+    def check(
+        self, state: AsyncServerState, sender: int, message: Sums | Hello | Welcome, bounds: Bounds, observations: int
+    ) -> None:  # fmt: skip
+        """Refuse sums after which V_g, or what was shared with the sender, could not be inverted."""
+        if isinstance(message, Sums):
+            gram = encoding.checked(self.precision, message, observations, bounds)
+            for total in (state.gram, self._shared_with(state, sender)):
+                check_invertible(total, gram, self.ridge)
+
+    def age(self, state: AsyncServerState, weight: float) -> None:
+        """Let all uploads so far count for less, in the sums and in the copies last shared with clients."""
+        age_arrays(weight, state.gram, state.moment)
+        age_contacts(state.contacts, state.copies, self.log_gammas, self.ridge, weight)
+
+    def _shared_with(self, state: AsyncServerState, client: int) -> Floats:
+        slot, row = state.contacts.slot_of[client], state.contacts.row_of[client]
+        if slot >= 0:
+            return np.asarray(state.copies.common[slot])
+        return np.asarray(state.copies.own[row]) if row >= 0 else np.zeros_like(state.gram)
+
+    def sums(self, state: AsyncServerState) -> Sequence[Floats]:
+        """Return V_g and b_g."""
+        return state.gram, state.moment
+
+    def _merge(
+        self, state: AsyncServerState, sender: int, gram: Floats, moment: Floats
+    ) -> Sequence[Outgoing[Download]]:
+        row = state.contacts.row_of[sender]
+        if row < 0:
+            row, state.rows = state.rows, state.rows + 1
+            if row == len(state.copies.own):
+                state.copies = state.copies._replace(own=doubled_array(state.copies.own))
+        self._make_room(state)
+        state.uploads += 1
+        clients = merge_and_check(
+            state.gram, state.moment, state.contacts, state.copies, sender, row, gram, moment, state.uploads,
+            self.ridge, self.log_gammas, np.empty((self.dimension, self.dimension)),
+        )  # fmt: skip
+        return self._send(state, clients) if clients.size else ()
+
+    def _welcome(self, state: AsyncServerState, senders: Ints) -> Sequence[Outgoing[Download]]:
+        """Send newcomers all that there is, unless that is nothing; they lack nothing then."""
+        if not state.uploads:
+            return ()
+        self._make_room(state)
+        note_download(
+            state.contacts, state.copies, senders, state.gram, state.uploads,
+            self.log_gammas, factorise(state.gram, self.ridge, np.empty_like(state.gram)),
+        )  # fmt: skip
+        return self._send(state, senders)
+
+    def _send(self, state: AsyncServerState, clients: Ints) -> Sequence[Outgoing[Download]]:
+        state.version += 1
+        return (Outgoing(clients, encoding.download(self.precision, state.gram, state.moment, self.ridge, None)),)
+
+    def _make_room(self, state: AsyncServerState) -> None:
+        if free_slot(state.copies.users) < 0:
+            state.copies = state.copies._replace(
+                common=doubled_array(state.copies.common), users=doubled_array(state.copies.users)
+            )

@@ -1,0 +1,26 @@
+"""What a server side that waits for several clients can do when it has waited long enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from fedbandit.core.arrays import Ints
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Download
+
+
+@runtime_checkable
+class MeetsDeadlines(Protocol):
+    """A server side that waits for uploads of several clients, and can go on without some of them.
+
+    Time is not its business: whoever runs it decides when it has waited long enough. A deadline closes the open round
+    with those who have answered. Whoever was left out keeps its data until it uploads again; an answer that comes
+    after the deadline is taken in like any upload and opens no new round; the state records who was left out.
+    """
+
+    def awaited(self, state: Any) -> Ints:
+        """Return, in order, the clients whose uploads an open round lacks; nobody while no round is open."""
+
+    def deadline(self, state: Any) -> Sequence[Outgoing[Download]]:
+        """Close the open round with those who have answered, if any round is open; return what is now sent."""
