@@ -36,7 +36,7 @@ def observed(plan, updates):
     with learner.rounds.active():
         own = learner.start(2)
         for offer in contexts:
-            learner.observe(own, who, Observations(offer, first, np.zeros(2)), learner.rounds.observe)
+            learner.observe(own, who, Observations(offer, first, np.zeros(2)))
         matrix = np.asarray(own.matrix, dtype=np.float64)
     exact = rounds_of(plan._replace(precision="float64"))
     with exact.active():
