@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from fedbandit.protocol.charter import Charter
+from fedbandit.simulation.faults.run import FaultyRun
 from simulation.checkers import amiss
-from simulation.federations import CLUSTERED, faulty_run
+from simulation.federations import CLUSTERED, SITES, TURNS, faulty_run
 from simulation.planted import PLANTED
 from simulation.table import first_finding
+from simulation.tagged import tagged_setting, tagged_turns
 
 GROUP = 25
 
@@ -44,6 +47,21 @@ def test_nothing_is_lost_among_clients_that_are_told_apart_in_many_more_schedule
 def test_in_some_schedules_clients_are_told_apart():
     states = [faulty_run(seed, CLUSTERED[0]).coordinator.node.node.state for seed in range(4)]
     assert any(state.verdicts.apart.any() for state in states)
+
+
+ASKING = [
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 20.0, "download_threshold": 1.0}),
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 3000.0, "delivery": "upload"}),
+    ("fedlinucb", {"upload_threshold": 20.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), ASKING)
+def test_so_it_is_where_sites_ask_and_are_answered(name, parameters):
+    """Seed 36 restores a backup whose site has unsent data and whose lost life had asked since: see `has_told`."""
+    charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
+    runs = {seed: FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed).run() for seed in range(24, 40)}
+    assert not {seed: findings for seed, run in runs.items() if (findings := amiss(run))}
 
 
 def bugs():

@@ -87,7 +87,7 @@ class JournalledServer:
 
     def _recover(self, epoch: int) -> None:
         self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
-        self.accounts = Accounts()
+        self.accounts = Accounts(told={})
         self.postbox = Postbox()
         self._careful = Careful()
         self._touched: dict[tuple[int, int], int] = {}  # (site, epoch) to be acknowledged, with the mark of an ask
@@ -173,7 +173,10 @@ class JournalledServer:
         if frame.kind is Kind.UPLOAD:
             seen.open(client, frame.epoch).admit(frame.sequence)
             self.accounts.look(client).note(frame.epoch, frame.sequence, frame.body)
-            return self._merge(upload or Envelope.of(frame, decode(frame.body)), time)
+            upload = upload or Envelope.of(frame, decode(frame.body))
+            if not upload.message.is_signal():
+                self.accounts.note_told(client, frame.epoch, frame.sequence)
+            return self._merge(upload, time)
         if frame.kind is Kind.VOID:
             seen.open(client, frame.epoch).admit(frame.sequence)
         else:
@@ -196,6 +199,7 @@ class JournalledServer:
         for each in epochs.use(epoch):
             self.node.seen.windows.pop((client, each), None)
             self.accounts.closed.pop((client, each), None)
+            (self.accounts.told or {}).pop((client, each), None)
 
     def _note_layout(self, frame: Frame) -> None:
         if frame.is_old:

@@ -183,11 +183,12 @@ class DurableServer(JournalledServer):
         heirs = self.accounts.heirs(client, epoch, number)
         newest = max([*heirs, 0 if before is None else before.heir])
         window = seen.look(client, epoch)
-        was_taken_in, top = window.has(number), window.top
+        was_taken_in, top = window.has(number) and self.accounts.has_told(client, epoch, number), window.top
         for other in heirs:
             if other != heir:  # another life went on from the same backup
                 window = seen.look(client, other)
-                was_taken_in, top = was_taken_in or window.has(1), max(top, number if window.top else 0)
+                was_taken_in |= window.has(1) and self.accounts.has_told(client, other, 1)
+                top = max(top, number if window.top else 0)
         is_news = heir >= newest and not was_taken_in and before != Closure(number, heir)
         if is_news:
             self.accounts.check_epoch(client, epoch, now, self.validation.limits)

@@ -32,6 +32,7 @@ class Accounts:
     epochs: dict[int, SiteEpochs] = field(default_factory=dict)  # by site
     old: set[int] = field(default_factory=set)  # sites that use the layout of 0.1.0
     stranded: set[int] = field(default_factory=set)  # sites that had acknowledgements for what this journal lacks
+    told: dict[tuple[int, int], int] | None = None  # by site and epoch: the last upload with data; None: in 0.1.0
     aside: list[bytes] = field(default_factory=list)  # digests of frames that were put aside
 
     def look(self, client: int) -> SiteEpochs:
@@ -58,6 +59,15 @@ class Accounts:
                 f"site {client} begins epoch {epoch} after {limits.epochs} others in a short time, and may begin one "
                 f"every {limits.seconds_per_epoch:g} seconds: give it a store, or start it less often"
             )
+
+    def has_told(self, client: int, epoch: int, first: int) -> bool:
+        """Tell whether an upload from a number on held data: a question tells nothing of what was unsent before it."""
+        return self.told is None or self.told.get((client, epoch), 0) >= first
+
+    def note_told(self, client: int, epoch: int, number: int) -> None:
+        """Note that an upload held data."""
+        if self.told is not None:
+            self.told[client, epoch] = max(number, self.told.get((client, epoch), 0))
 
     def put_aside(self, record: bytes) -> None:
         """Remember that a frame, which follows its digest, was put aside."""
