@@ -20,11 +20,12 @@ def test_a_turn_is_charged_with_what_the_ledger_has_grown_by():
     trace.book(1, (0, 0, 0))
     ledger.messages, ledger.scalars, ledger.bytes = 3, 25, 250
     trace.book(1, (2, 20, 200))
+    ledger.bytes = 290
     trace.book(2, (3, 25, 250))
     assert trace.messages.tolist() == [0, 3, 0]
     assert trace.scalars.tolist() == [0, 25, 0]
-    assert trace.bytes.tolist() == [0, 250, 0]
-    assert trace.rounds == 2, "an exchange of nothing but signals is no communication round"
+    assert trace.bytes.tolist() == [0, 250, 40]
+    assert trace.rounds == 1, "a turn has one at most, and an exchange of nothing but signals is none"
 
 
 def test_rounds_are_charged_with_equal_shares():

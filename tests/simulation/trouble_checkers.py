@@ -13,9 +13,10 @@ import numpy as np
 
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_epochs import KEPT_EPOCHS
+from fedbandit.protocol.envelope import Envelope
 from fedbandit.simulation.faults.history import Told
 from fedbandit.simulation.faults.troubled import JUMPS, TroubledRun, numbers_in
-from fedbandit.wire import decode, encode
+from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
 from simulation import checkers
 from simulation.tagged import sums_of, times_counted
@@ -142,10 +143,14 @@ def every_site_ends_with_the_last_version(run: TroubledRun) -> Iterator[str]:
             envelope = latest[site.number][-1]
             if life.version != (envelope.epoch, int(envelope.sequence)):
                 yield f"site {site.number} has {life.version}, not {(envelope.epoch, int(envelope.sequence))}"
-            elif encode(envelope.message) != run.history.bodies[machine, *life.version]:
+            elif _body_for(envelope, site.number) != run.history.bodies[machine, *life.version]:
                 yield f"site {site.number} has another download under the number of its last"
         if life.outbox.frames:
             yield f"site {site.number} still has {len(life.outbox.frames)} uploads"
+
+
+def _body_for(envelope: Envelope, site: int) -> bytes:
+    return next(frame.body for frame in envelope.frames() if frame.client == site)
 
 
 def downloads_are_finite(run: TroubledRun) -> Iterator[str]:
