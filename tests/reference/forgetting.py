@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reference.linear import choose, log_determinant
+from reference.lean import next_question
+from reference.linear import choose, log_determinant, passes
 from reference.recorded import Ledger, count_clients
 
 
@@ -79,6 +80,74 @@ def async_linucb(world, *, discount, ridge=0.1, upload_threshold=2.0, download_t
                     known[j], shared[j], has_news[j] = server.merge(own[j]), server, False
         ledger.end_turn()
     return {"arm": np.array(chosen), **ledger.report(), "server": server, "own": own, "known": known}
+
+
+def fedlinucb(world, *, discount, ridge=0.1, upload_threshold=2.0, use_own=False):
+    """FedLinUCB: who uploads is answered, and nobody else."""
+    clients, dimension = count_clients(world), world["arms"].shape[2]
+    copy = [nothing(discount, dimension) for _ in range(clients)]
+    own = [nothing(discount, dimension) for _ in range(clients)]
+    server = nothing(discount, dimension)
+    ledger, chosen = Ledger(), []
+    payload = dimension * dimension + dimension
+    for turn, i in enumerate(world["client"]):
+        epoch = world["epoch"][turn]
+        copy[i], own[i] = copy[i].age(epoch), own[i].age(epoch)
+        scored = copy[i].merge(own[i]) if use_own else copy[i]
+        arm = choose(world["arms"][turn], scored.v, scored.b, ridge=ridge, **WAY)
+        chosen.append(arm)
+        own[i] = own[i].merge(seen(discount, world["arms"][turn, arm], world["reward"][turn, arm], epoch))
+        growth = log_determinant(copy[i].merge(own[i]).v, ridge) - log_determinant(copy[i].v, ridge)
+        if passes(growth, upload_threshold):
+            ledger.up(1, payload)
+            ledger.down(1, payload)
+            server = server.merge(own[i])
+            copy[i], own[i] = server, nothing(discount, dimension).age(epoch)
+        ledger.end_turn()
+    return {"arm": np.array(chosen), **ledger.report(), "server": server}
+
+
+def lean_linucb(
+    world, *, discount, ridge=0.1, upload_threshold=1.03, download_threshold=1000.0, delivery="turn", ask_growth=1.3
+):
+    """Lean-LinUCB with a welcome: levels are of the copy last shared, aged to the epoch of the question."""
+    clients, dimension = count_clients(world), world["arms"].shape[2]
+    copy = [nothing(discount, dimension) for _ in range(clients)]
+    own = [nothing(discount, dimension) for _ in range(clients)]
+    server, version = nothing(discount, dimension), 0
+    known, turns, next_i = np.zeros(clients, dtype=int), np.zeros(clients, dtype=int), np.ones(clients, dtype=int)
+    ledger, chosen = Ledger(), []
+    payload = dimension * dimension + dimension
+
+    def ask(j, epoch, first=False):
+        now, before = server.age(epoch), copy[j].age(epoch)
+        lag = log_determinant(now.v, ridge) - log_determinant(before.v, ridge)
+        if version > known[j] and (first or passes(lag, download_threshold)):
+            ledger.down(1, payload)
+            copy[j], known[j] = now, version
+
+    for turn, i in enumerate(world["client"]):
+        epoch = world["epoch"][turn]
+        if turns[i] == 0:
+            ask(i, epoch, first=True)
+        elif delivery == "turn" and turns[i] >= next_i[i]:
+            next_i[i] = next_question(turns[i], ask_growth)
+            ask(i, epoch)
+        copy[i], own[i] = copy[i].age(epoch), own[i].age(epoch)
+        scored = copy[i].merge(own[i])
+        arm = choose(world["arms"][turn], scored.v, scored.b, ridge=ridge, **WAY)
+        chosen.append(arm)
+        turns[i] += 1
+        own[i] = own[i].merge(seen(discount, world["arms"][turn, arm], world["reward"][turn, arm], epoch))
+        growth = log_determinant(copy[i].merge(own[i]).v, ridge) - log_determinant(copy[i].v, ridge)
+        if passes(growth, upload_threshold):
+            ledger.up(1, payload)
+            server, version, known[i] = server.merge(own[i]), version + 1, known[i] + 1
+            copy[i], own[i] = copy[i].merge(own[i]), nothing(discount, dimension).age(epoch)
+            if delivery == "upload":
+                ask(i, epoch)
+        ledger.end_turn()
+    return {"arm": np.array(chosen), **ledger.report(), "server": server}
 
 
 def sync_linucb(world, *, discount, ridge=0.1, sync_threshold=1.0):

@@ -19,6 +19,10 @@ CASES = [
     ("sync-linucb", reference.sync_linucb, {"sync_threshold": 0.5}),
     ("sync-linucb", reference.sync_linucb, {"sync_threshold": 5.0}),
     ("pooled-linucb", reference.pooled_linucb, {}),
+    ("fedlinucb", reference.fedlinucb, {"upload_threshold": 1.2}),
+    ("fedlinucb", reference.fedlinucb, {"upload_threshold": 2.0, "use_own": True}),
+    ("lean-linucb", reference.lean_linucb, {"upload_threshold": 1.2, "download_threshold": 2.0}),
+    ("lean-linucb", reference.lean_linucb, {"upload_threshold": 1.1, "download_threshold": 5.0, "delivery": "upload"}),
 ]
 
 
@@ -32,6 +36,8 @@ def world(seed=0, turns=400, every=25, **sizes):
 
 def play(folder, arrays, name, **parameters):
     environment = recorded(folder, arrays)
+    if name == "lean-linucb":
+        parameters["precision"] = "float64"
     return simulate(fb.algorithm(name, **parameters), environment, len(arrays["client"]))
 
 

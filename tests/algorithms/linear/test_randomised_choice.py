@@ -10,6 +10,7 @@ from fedbandit.environments.recorded import Recorded
 from fedbandit.simulation.in_process import simulate
 from reference import linear as reference
 from reference.clusters import clustered_linucb
+from reference.lean import lean_linucb
 from reference.randomised import Randomised
 from reference.recorded import linear_turns
 from simulation.tagged import sums_of
@@ -19,6 +20,8 @@ LITERAL = {
     "sync-linucb": (reference.sync_linucb, {"sync_threshold": 0.5}),
     "local-linucb": (reference.local_linucb, {}),
     "pooled-linucb": (reference.pooled_linucb, {}),
+    "fedlinucb": (reference.fedlinucb, {"upload_threshold": 1.2}),
+    "lean-linucb": (lean_linucb, {"upload_threshold": 1.2, "download_threshold": 2.0}),
     "clustered-linucb": (clustered_linucb, {"upload_threshold": 1.2, "download_threshold": 2.0}),
 }
 WAYS = [
@@ -50,7 +53,8 @@ def both(tmp_path, monkeypatch):
             patch.setattr(reference, "literal_choose", reference.choose, raising=False)
             patch.setattr(reference, "choose", chooser)
             literal = literally(world, **thresholds, **parameters)
-        algorithm = fb.algorithm(name, **way, **thresholds, **parameters)
+        exact = {"precision": "float64"} if name == "lean-linucb" else {}
+        algorithm = fb.algorithm(name, **way, **thresholds, **exact, **parameters)
         trace, wire = simulate(algorithm, recorded, len(world["client"]), seed=int(rng.integers(100)))
         return trace, wire, literal, chooser
 
