@@ -17,20 +17,33 @@ def trapezoid(gram: Floats, most: int, tolerance: float, upper: Floats) -> int:
     The largest pivots come first, so that little of what rounding left in the matrix gets into the rows. What is left
     when its trace is within `tolerance` of nothing, as a share of the whole, is left out, and so is all that does not
     fit into `most` rows. Reflections then make the rows a triangle.
+
+    What rounding left may have negative directions, which elimination would enlarge, upload after upload. Where it has
+    enlarged them by more than the tolerance, the rows are made of eigenvectors, which leave them as they are.
     """
-    size = gram.shape[0]
-    rest = gram.copy()
     whole = 0.0
-    for i in range(size):
+    for i in range(gram.shape[0]):
         whole += max(0.0, gram[i, i])
-    rows = 0
+    rest = gram.copy()
+    rows = _eliminate(rest, most, tolerance * whole, upper)
+    if _is_indefinite(rest, tolerance * whole):
+        upper[:] = 0.0
+        rows = _rows_of_eigenvectors(gram, most, tolerance * whole, upper)
+    _reflect(upper, rows)
+    return rows
+
+
+@compiled
+def _eliminate(rest: Floats, most: int, least: float, upper: Floats) -> int:
+    """Move what is in a matrix to rows, the largest pivot first; return how many there are."""
+    size, rows = rest.shape[0], 0
     while rows < min(most, size):
         left, pivot = 0.0, 0
         for i in range(size):
             left += max(0.0, rest[i, i])
             if rest[i, i] > rest[pivot, pivot]:
                 pivot = i
-        if left <= tolerance * whole:
+        if left <= least:
             break
         scale = 1.0 / math.sqrt(rest[pivot, pivot])
         row = upper[rows]
@@ -44,8 +57,72 @@ def trapezoid(gram: Floats, most: int, tolerance: float, upper: Floats) -> int:
         for i in range(size):
             rest[pivot, i] = rest[i, pivot] = 0.0
         rows += 1
-    _reflect(upper, rows)
     return rows
+
+
+@compiled
+def _is_indefinite(rest: Floats, tolerance: float) -> bool:
+    """Tell whether an entry is larger than any matrix without negative directions can have it."""
+    size = rest.shape[0]
+    for i in range(size):
+        for j in range(i + 1):
+            room = math.sqrt(max(0.0, rest[i, i]) * max(0.0, rest[j, j]))
+            if abs(rest[i, j]) > room + tolerance:
+                return True
+    return False
+
+
+@compiled
+def _rows_of_eigenvectors(gram: Floats, most: int, least: float, upper: Floats) -> int:
+    """Write sqrt(eigenvalue) times eigenvector, the largest first, for those above `least`; return how many."""
+    values, vectors = gram.copy(), np.eye(gram.shape[0])
+    _diagonalise(values, vectors)
+    rows = 0
+    while rows < min(most, gram.shape[0]):
+        largest = 0
+        for i in range(gram.shape[0]):
+            if values[i, i] > values[largest, largest]:
+                largest = i
+        if values[largest, largest] <= least:
+            break
+        upper[rows] = math.sqrt(values[largest, largest]) * vectors[largest]
+        values[largest, largest] = 0.0
+        rows += 1
+    return rows
+
+
+@compiled
+def _diagonalise(values: Floats, vectors: Floats) -> None:
+    """Turn a symmetric matrix into its eigenvalues and the identity into rows of eigenvectors (Jacobi's rotations)."""
+    size = values.shape[0]
+    for _ in range(30):  # sweeps: far more than it takes
+        off = 0.0
+        for i in range(size):
+            for j in range(i):
+                off = max(off, abs(values[i, j]) - 1e-15 * math.sqrt(abs(values[i, i] * values[j, j])))
+        if off <= 0.0:
+            return
+        for i in range(size):
+            for j in range(i):
+                if values[i, j] != 0.0:
+                    _rotate(values, vectors, i, j)
+
+
+@compiled
+def _rotate(values: Floats, vectors: Floats, i: int, j: int) -> None:
+    half = (values[j, j] - values[i, i]) / (2.0 * values[i, j])
+    tangent = math.copysign(1.0, half) / (abs(half) + math.sqrt(half * half + 1.0))
+    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+    sine = tangent * cosine
+    for k in range(values.shape[0]):
+        one, other = values[i, k], values[j, k]
+        values[i, k], values[j, k] = cosine * one - sine * other, sine * one + cosine * other
+        one, other = vectors[i, k], vectors[j, k]
+        vectors[i, k], vectors[j, k] = cosine * one - sine * other, sine * one + cosine * other
+    for k in range(values.shape[0]):
+        one, other = values[k, i], values[k, j]
+        values[k, i], values[k, j] = cosine * one - sine * other, sine * one + cosine * other
+    values[i, j] = values[j, i] = 0.0
 
 
 @compiled
