@@ -154,7 +154,7 @@ class FuzzedRun(HonestRun):
                 changed = np.full_like(value, self.pick(NUMBERS))
             elif how < 0.85:
                 changed = value + self.rng.standard_normal(value.shape) * self.pick(FACTORS)
-            elif how < 0.97:
+            elif how < 0.97 or layout is Layout.NUMBER:
                 changed = self.swapped(name)
             else:
                 size = int(self.rng.integers(0, 8))
