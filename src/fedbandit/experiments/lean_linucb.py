@@ -22,8 +22,8 @@ FEWER_BYTES = Series(
     ),
 )
 FED = Series("FedLinUCB", "fedlinucb", grid("{upload_threshold:.4g}", upload_threshold=[1.05, 1.2, 2, 5]))
-POOLED = Series("pooled raw data", "pooled-linucb", (Point({}, label="pooled"),))
-ALONE = Series("alone", "local-linucb", (Point({}, label="alone"),))
+POOLED = Series("pooled raw data", "pooled-linucb", (Point({}),))
+ALONE = Series("alone", "local-linucb", (Point({}),))
 FRONTIER = (LEAN, FEWER_BYTES, ASYNC, SYNC, FED, POOLED, ALONE)
 CLAIMS = (
     AtMost("Lean-LinUCB has at most 1.25 times the regret of pooled raw data", LEAN.label, 1.25, POOLED.label),
