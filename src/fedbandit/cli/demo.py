@@ -19,6 +19,7 @@ CAST: tuple[tuple[str, str, dict[str, float]], ...] = (
     ("alone", "local-linucb", {}),
     ("federated", "async-linucb", {"upload_threshold": 1.1, "download_threshold": 1000.0}),
     ("federated", "sync-linucb", {"sync_threshold": 10.0}),
+    ("federated, lean", "lean-linucb", {}),
     ("pooled", "pooled-linucb", {}),
 )
 
@@ -46,7 +47,7 @@ def demo(
 
     plot_run(results, figure)
     out.print(f"\nThe figure: {figure.absolute()}", soft_wrap=True, highlight=False)
-    out.print("Next: fedbandit list, fedbandit reproduce async-linucb/decoupled --quick")
+    out.print("Next: fedbandit list, fedbandit reproduce lean-linucb/steps --quick")
 
 
 def _show(results: list[Result]) -> None:
