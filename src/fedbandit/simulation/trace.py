@@ -42,7 +42,7 @@ class Trace:
         Where several rounds were simulated at once, `turn` holds the last turn of each, and each gets an equal share.
         """
         ledger = self.ledger
-        is_first = not np.any(self.messages[turn])
+        is_first = rounds > 1 or not self.messages[turn]
         self.messages[turn] += (ledger.messages - before[0]) // rounds
         self.scalars[turn] += (ledger.scalars - before[1]) // rounds
         self.bytes[turn] += (ledger.bytes - before[2]) // rounds

@@ -6,6 +6,7 @@ In a deployment the estimate has moved on when the reward comes, so a site keeps
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,13 +55,15 @@ class ChoosingClients(Clients):
     kernels: TurnKernels
     rule: Any  # as the kernels of this way to play need it
 
+    @abstractmethod
     def scored(self, state: Any) -> Any:
         """Return what scores use, one row a client."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say what scores use")
 
+    @abstractmethod
     def settle(self, state: Any, client: int) -> int:
         """Return the client's row, ready to act."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say how a client begins")
 
     def explore_by(self, rule: Rule, dimension: int) -> None:
         """Take the rule, and with it how many standard normals a turn draws."""

@@ -84,8 +84,8 @@ class Correspondents(ChoosingClients):
         row = state.row_of[who]
         gram, moment, observations = kernel.flush(state.rows, row)
         asks = self.way.delivery is Delivery.UPLOAD
-        known = state.exchange.known[row] + 1, state.rows.log_det[row]
-        sent = encoding.upload(self.way.precision, gram, moment, observations, known if asks else None)
+        known = (state.exchange.known[row] + 1, state.rows.log_det[row]) if asks else None
+        sent = encoding.upload(self.way.precision, gram, moment, observations, known)
         if self.way.precision != "float64":
             state.rows.new_gram[row] = gram - sent.gram
             state.rows.new_moment[row] = moment - sent.moment

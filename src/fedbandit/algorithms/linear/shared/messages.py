@@ -66,14 +66,15 @@ class Factors(Upload, kind="lean.sums"):
         return int(self.observations.sum())
 
 
-class Asks:
+class Asks(Upload):
     """What a question tells: how much of what the server has its sender knows."""
 
     includes: Ints  # how many uploads, of all clients, what it knows includes
     level: Floats  # log det(the copy last shared + ridge I)
 
-    def check_question(self) -> None:
-        """Refuse a count that is none."""
+    def check(self, bounds: Bounds) -> None:
+        """Refuse a count that is none, and what is wrong with what else it is."""
+        super().check(bounds)
         check_counts(includes=self.includes)
 
 
@@ -84,11 +85,6 @@ class AskingStatistics(Asks, Statistics, kind="linear.asking-statistics"):
     includes: Ints = header()
     level: Floats = header(Layout.NUMBER)
 
-    def check(self, bounds: Bounds) -> None:
-        """Refuse what either may not be."""
-        super().check(bounds)
-        self.check_question()
-
 
 @dataclass(frozen=True)
 class AskingFactors(Asks, Factors, kind="lean.asking-sums"):
@@ -97,11 +93,6 @@ class AskingFactors(Asks, Factors, kind="lean.asking-sums"):
     includes: Ints = header()
     level: Floats = header(Layout.NUMBER)
 
-    def check(self, bounds: Bounds) -> None:
-        """Refuse what either may not be."""
-        super().check(bounds)
-        self.check_question()
-
 
 @dataclass(frozen=True)
 class Question(Asks, Upload, kind="lean.ask"):
@@ -109,10 +100,6 @@ class Question(Asks, Upload, kind="lean.ask"):
 
     includes: Ints = header()
     level: Floats = header(Layout.NUMBER)
-
-    def check(self, bounds: Bounds) -> None:  # noqa: ARG002
-        """Refuse a count that is none."""
-        self.check_question()
 
 
 @dataclass(frozen=True)
