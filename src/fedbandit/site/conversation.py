@@ -85,7 +85,7 @@ class Conversation:
             while not self.is_over:
                 await self._try_to_talk()
                 if not self.is_over:
-                    await _happens(self._end, self._reconnect.next())
+                    await _wait_for(self._end, self._reconnect.next())
         finally:
             self._condition.become(SiteState.OFFLINE)
             self.has_ended.set()
@@ -171,7 +171,7 @@ class Conversation:
                 await link.send(frame)
             if self.is_over:
                 return
-            await _happens(self._news, max(0.0, self._due - clock()))
+            await _wait_for(self._news, max(0.0, self._due - clock()))
             self._news.clear()
             if clock() < self._due:
                 frames = self._site.news()
@@ -192,7 +192,7 @@ class Conversation:
                 loop.call_soon_threadsafe(action)
 
 
-async def _happens(event: asyncio.Event, seconds: float) -> None:
+async def _wait_for(event: asyncio.Event, seconds: float) -> None:
     """Wait for an event, but no longer than so many seconds. (`wait_for` of Python 3.11 can miss a cancellation.)"""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):

@@ -169,5 +169,5 @@ def _value(table: dict[str, Any], name: str, kind: Any, default: Any) -> Any:
     is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     if not is_right:
         wanted = {dict: "a table", str: "a text", int: "a whole number", bool: "true or false"}.get(kind, "a number")
-        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: mend it")
+        raise InvalidInput(f"{name} must be {wanted}, not {value!r}: give such a value")
     return value
