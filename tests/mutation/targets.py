@@ -49,7 +49,9 @@ TARGETS = (
     Target(
         "servers",
         (
-            "algorithms/attendance.py", "algorithms/linear/async_linucb.py", "algorithms/linear/sync_linucb.py",
+            "algorithms/attendance.py", "algorithms/linear/clustered_linucb.py", "algorithms/linear/sync_linucb.py",
+            "algorithms/linear/shared/*_server.py", "algorithms/linear/shared/exchange.py",
+            "algorithms/linear/shared/encoding.py",
             "algorithms/glm/shared/server.py", "algorithms/glm/shared/updates.py", "algorithms/glm/shared/solvers.py",
             "algorithms/federated_minimum.py", "algorithms/dueling/fldb_*.py", "algorithms/dueling/shared/search.py",
             "algorithms/lasso/fedego_lasso.py", "algorithms/neural/shared/server.py",
