@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from samples.compiling import keep_programs_of_jax, one_worker_compiles
 from samples.postgres import postgres_url
 
-__all__ = ["postgres_url"]  # a fixture
+__all__ = ["one_worker_compiles", "postgres_url"]  # fixtures
 
 # What tests import is not collected: a module that is imported twice would register its messages twice.
 collect_ignore_glob = ["samples/*.py", "reference/[!t]*.py"]
 
 settings.register_profile("fedbandit", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("fedbandit")
+keep_programs_of_jax()
 
 # Folders and files whose tests take more than a second each, or start processes: `make quick` leaves them out.
 LONG = (
