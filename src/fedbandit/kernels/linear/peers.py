@@ -1,4 +1,4 @@
-"""Who shares with whom in Clustered-LinUCB, and what the peers of each client have told together.
+"""Who shares with whom in Clustered-LinUCB, and how much the peers of each client may have told together.
 
 Sets of clients are rows of bits. Client k is a peer of j if it has uploaded and the two are not told apart; j itself is
 one once it has uploaded. An upload of i changes the verdicts on i and on nobody else.
@@ -12,20 +12,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedbandit.core.arrays import Floats, Ints
-from fedbandit.kernels.linear.telling_apart import Told, are_apart
+from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.kernels.linear.telling_apart import Told, tell_apart
 from fedbandit.kernels.shared.compiled import compiled
 
 Bits = npt.NDArray[np.uint8]
 
 
 class Verdicts(NamedTuple):
-    """Who is told apart from whom, and what the peers of each client have told together."""
+    """Who is told apart from whom, and how much the peers of each client may have told together."""
 
     apart: Bits  # (clients, bytes) bit k of row j: the two are apart
     heard: Bits  # (bytes,) bit k: client k has uploaded
-    gram: Floats  # G_j: the sum of S_k over the peers of j
-    most: Floats  # log det(G_j + ridge I) is at most this
+    most: Floats  # log det(G_j + ridge I), with G_j the sum of S_k over the peers of j, is at most this
 
 
 def no_verdicts(clients: int, dimension: int, ridge: float) -> Verdicts:
@@ -38,7 +37,6 @@ def no_verdicts(clients: int, dimension: int, ridge: float) -> Verdicts:
     return Verdicts(
         apart=np.zeros((clients, size), dtype=np.uint8),
         heard=np.zeros(size, dtype=np.uint8),
-        gram=np.zeros((clients, dimension, dimension)),
         most=np.full(clients, dimension * math.log(ridge)),
     )
 
@@ -67,50 +65,44 @@ def take_out(bits: Bits, client: int) -> None:
 
 
 @compiled
-def add_matrix(gram: Floats, weight: float, into: Floats) -> None:
-    """Add a square matrix, times a weight, to another."""
-    for i in range(gram.shape[0]):
-        for j in range(gram.shape[0]):
-            into[i, j] += weight * gram[i, j]
-
-
-@compiled
 def judge(
-    told: Told, verdicts: Verdicts, sender: int, new: Floats, growth: float, ridge: float, rho: float, limit: float,
-    scratch: Floats,
+    told: Told, verdicts: Verdicts, sender: int, new: Floats, growth: float, copies: Floats, ridge: float, rho: float,
+    limit: float, now_apart: Bools, concerned: Bools,
 ) -> None:  # fmt: skip
-    """Tell who uploaded `new` apart from, or take it for alike with, each other client; what peers have told follows.
+    """Tell who uploaded `new` apart from, or take it for alike with, each other client; bounds of determinants follow.
 
+    `concerned` are the sender and all that are alike with it, or were before.
     The upload raised log det(S_i + ridge I) by `growth`, and so log det(G_j + ridge I) by no more, for each j of whom i
-    was a peer; a client that becomes a peer raises it by no more than from nothing.
+    was a peer; a client that becomes a peer raises it by no more than from nothing. And if X is added to M, log det M
+    grows by log det(I + M^-1 X), which is no more than the trace of M^-1 X: what was last shared with j is a part of
+    G_j, so its inverse (`copies`, with the client as the last axis) gives another bound, far lower once much is shared.
     """
     nothing = new.shape[0] * math.log(ridge)
-    total, is_first = told.gram[sender], told.uploads[sender] == 1
-    add_matrix(new, 1.0, verdicts.gram[sender])
-    verdicts.most[sender] += growth
-    for other in range(told.uploads.size):
-        if other == sender:
-            continue
+    if limit < math.inf:
+        tell_apart(told, sender, rho, limit, now_apart)
+    else:
+        now_apart[:] = False
+    traces = np.zeros(now_apart.size)
+    for i in range(new.shape[0]):
+        for j in range(i + 1):
+            weight, row = new[i, j] if i == j else 2.0 * new[i, j], copies[i, j]
+            for other in range(traces.size):
+                traces[other] += weight * row[other]
+    verdicts.most[sender] += min(growth, traces[sender])
+    for other in range(traces.size):
         was_apart = has(verdicts.apart[sender], other)
-        is_tested = limit < math.inf and told.uploads[other] > 0
-        now_apart = is_tested and are_apart(told, sender, other, rho, limit, scratch)
-        if now_apart and not was_apart:
-            put(verdicts.apart[sender], other)
-            put(verdicts.apart[other], sender)
-            add_matrix(told.gram[other], -1.0, verdicts.gram[sender])
-            if not is_first:
-                add_matrix(total, -1.0, verdicts.gram[other])
-                add_matrix(new, 1.0, verdicts.gram[other])
-        elif was_apart and not now_apart:
+        concerned[other] = not (was_apart and now_apart[other])
+        if now_apart[other]:
+            if not was_apart:
+                put(verdicts.apart[sender], other)
+                put(verdicts.apart[other], sender)
+        elif was_apart:
             take_out(verdicts.apart[sender], other)
             take_out(verdicts.apart[other], sender)
-            add_matrix(told.gram[other], 1.0, verdicts.gram[sender])
-            add_matrix(total, 1.0, verdicts.gram[other])
             verdicts.most[other] += told.log_det[sender] - nothing
             verdicts.most[sender] += told.log_det[other] - nothing
-        elif not now_apart:
-            add_matrix(new, 1.0, verdicts.gram[other])
-            verdicts.most[other] += growth
+        elif other != sender:
+            verdicts.most[other] += min(growth, traces[other])
 
 
 @compiled
@@ -126,3 +118,22 @@ def first_with_same_peers(verdicts: Verdicts, client: int, some: Ints, count: in
         if place == verdicts.heard.size:
             return each
     return -1
+
+
+@compiled
+def add_up_peers(told: Told, verdicts: Verdicts, client: int, gram: Floats, moment: Floats) -> None:
+    """Write G_j and g_j, the sums over the peers of a client, in client order, to `gram` and `moment`."""
+    grams, into = told.gram.reshape((told.uploads.size, gram.size)), gram.ravel()
+    into[:] = 0.0
+    moment[:] = 0.0
+    for byte in range(verdicts.heard.size):
+        peers = verdicts.heard[byte] & ~verdicts.apart[client, byte]
+        if peers == 0:
+            continue
+        for other in range(8 * byte, min(8 * byte + 8, told.uploads.size)):
+            if (peers >> (other & 7)) & 1:
+                row = grams[other]
+                for i in range(into.size):
+                    into[i] += row[i]
+                for i in range(moment.size):
+                    moment[i] += told.moment[other, i]

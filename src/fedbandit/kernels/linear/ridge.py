@@ -67,8 +67,15 @@ def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Fl
     No pivot of a positive semi-definite gram matrix is below the ridge: where rounding has made one less than half of
     it, it counts as half.
     """
-    size = gram.shape[0]
     log_det = factorise(gram, ridge, upper, 0.5 * ridge)
+    invert_factor(upper, inverse, lower)
+    return log_det
+
+
+@compiled
+def invert_factor(upper: Floats, inverse: Floats, lower: Floats) -> None:
+    """Write (U^T U)^-1 to `inverse`, where U is the upper triangle of `upper`; `lower` is scratch."""
+    size = inverse.shape[0]
     for i in range(size):  # lower = U^-T, by forward substitution
         row = lower[i]
         for j in range(i):
@@ -93,7 +100,6 @@ def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Fl
     for i in range(size):
         for j in range(i):
             inverse[j, i] = inverse[i, j]
-    return log_det
 
 
 @compiled

@@ -1,7 +1,7 @@
 """The server's side of Clustered-LinUCB: an upload is taken in, and those who are owed it get what their peers told.
 
 What an upload of i changes concerns i and those alike with i before or after it, so that it costs one test for each
-other client, and a factorisation for the few that may be owed a download.
+other client, and sums over peers for the few that may be owed a download.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.kernels.linear.peers import Bits, Verdicts, add_matrix, first_with_same_peers, has, judge, put
-from fedbandit.kernels.linear.ridge import copy_matrix, factorise
+from fedbandit.kernels.linear.peers import Bits, Verdicts, add_up_peers, first_with_same_peers, has, judge, put
+from fedbandit.kernels.linear.ridge import copy_matrix, factorise, invert_factor
 from fedbandit.kernels.linear.telling_apart import Told, hear
 from fedbandit.kernels.shared.compiled import compiled
 
@@ -23,6 +23,7 @@ class Shared(NamedTuple):
 
     met: Bools
     gram: Floats  # C_j
+    inverse: Floats  # (d, d, clients) (C_j + ridge I)^-1, of which the last axis is the client
     log_det: Floats  # log det(C_j + ridge I)
     held: Bits  # H_j: those whose uploads are in C_j
     last_download: Ints  # the number of the upload that it followed
@@ -33,6 +34,7 @@ def nothing_shared(clients: int, dimension: int, ridge: float) -> Shared:
     return Shared(
         met=np.zeros(clients, dtype=np.bool_),
         gram=np.zeros((clients, dimension, dimension)),
+        inverse=np.repeat(np.eye(dimension)[:, :, np.newaxis] / ridge, clients, axis=2),
         log_det=np.full(clients, dimension * math.log(ridge)),
         held=np.zeros((clients, -(-clients // 8)), dtype=np.uint8),
         last_download=np.zeros(clients, dtype=np.int64),
@@ -65,19 +67,26 @@ def holds_a_stranger(verdicts: Verdicts, shared: Shared, client: int) -> bool:
 
 @compiled
 def find_owed(
-    told: Told, verdicts: Verdicts, shared: Shared, sender: int, concerned: Bools, margins: Floats, ridge: float,
-    scratch: Floats, found: Ints,
+    told: Told, verdicts: Verdicts, shared: Shared, sender: int, now_apart: Bools, concerned: Bools, margins: Floats,
+    ridge: float, scratch: Floats, found: Ints,
 ) -> int:  # fmt: skip
     """Find, in order, those of the concerned who are owed a download after an upload; return how many.
 
-    `margins` say by how much log det(G_j + ridge I) must be above that of the copy last shared; if minus infinity, any
-    news will do. A determinant is computed only where it may be enough, and once for all who have the same peers.
+    No copy held uploads of a stranger before, and the upload has changed verdicts on the sender alone. `margins` say by
+    how much log det(G_j + ridge I) must be above that of the copy last shared; if minus infinity, any news will do. A
+    determinant is computed only where it may be enough, and once for all who have the same peers.
     """
+    size = told.moment.shape[1]
     count, times, measured = 0, 0, np.empty(found.size, dtype=np.int64)
+    gram, moment = np.empty((size, size)), np.empty(size)
     for client in range(concerned.size):
-        if not concerned[client]:
+        if not (concerned[client] and shared.met[client]):
             continue
-        if not holds_a_stranger(verdicts, shared, client):
+        if client == sender:
+            must_leave = holds_a_stranger(verdicts, shared, client)
+        else:
+            must_leave = now_apart[client] and has(shared.held[client], sender)
+        if not must_leave:
             level = shared.log_det[client] + margins[client]
             if verdicts.most[client] < level or not has_news(told, verdicts, shared, client, sender):
                 continue
@@ -86,7 +95,8 @@ def find_owed(
                 if same >= 0:
                     verdicts.most[client] = verdicts.most[measured[same]]
                 else:
-                    verdicts.most[client] = factorise(verdicts.gram[client], ridge, scratch[0])
+                    add_up_peers(told, verdicts, client, gram, moment)
+                    verdicts.most[client] = factorise(gram, ridge, scratch[0])
                     measured[times] = client
                     times += 1
                 if verdicts.most[client] <= level:
@@ -110,25 +120,32 @@ def share(
         client = found[place]
         same = first_with_same_peers(verdicts, client, found, place)
         first[place] = place if same < 0 else same
-        gram = shared.gram[client]
         if same >= 0:
-            copy_matrix(shared.gram[found[same]], gram)
+            copy_matrix(shared.gram[found[same]], shared.gram[client])
+            for i in range(moments.shape[1]):
+                for j in range(moments.shape[1]):
+                    shared.inverse[i, j, client] = shared.inverse[i, j, found[same]]
             shared.log_det[client] = shared.log_det[found[same]]
         else:
-            gram[:] = 0.0
-            moments[place] = 0.0
-            for other in range(told.uploads.size):
-                if has(verdicts.heard, other) and not has(verdicts.apart[client], other):
-                    add_matrix(told.gram[other], 1.0, gram)
-                    for i in range(moments.shape[1]):
-                        moments[place, i] += told.moment[other, i]
-            shared.log_det[client] = factorise(gram, ridge, scratch[0])
-        copy_matrix(gram, verdicts.gram[client])
+            add_up_peers(told, verdicts, client, shared.gram[client], moments[place])
+            note_copy(shared, client, ridge, scratch)
         verdicts.most[client] = shared.log_det[client]
         for byte in range(verdicts.heard.size):
             shared.held[client, byte] = verdicts.heard[byte] & ~verdicts.apart[client, byte]
         shared.last_download[client] = number
     return count
+
+
+@compiled
+def note_copy(shared: Shared, client: int, ridge: float, scratch: Floats) -> None:
+    """Note what follows from the copy last shared with a client; log det is not a number if there is no inverse."""
+    size = shared.gram.shape[1]
+    inverse = np.empty((size, size))
+    shared.log_det[client] = factorise(shared.gram[client], ridge, scratch[0])
+    invert_factor(scratch[0], inverse, scratch[1])
+    for i in range(size):
+        for j in range(size):
+            shared.inverse[i, j, client] = inverse[i, j]
 
 
 @compiled
@@ -140,19 +157,17 @@ def take_in_upload(
 
     `found`, `first` and `moments` have room for all clients: see `share`.
     """
-    before = told.log_det[sender]
+    before, now_apart = told.log_det[sender], np.empty(margins.size, dtype=np.bool_)
+    concerned = np.empty(margins.size, dtype=np.bool_)
     hear(told, sender, new, moment, number, ridge, rho, scratch)
     put(verdicts.heard, sender)
+    growth = told.log_det[sender] - before
+    judge(told, verdicts, sender, new, growth, shared.inverse, ridge, rho, limit, now_apart, concerned)
     shared.met[sender] = True
     put(shared.held[sender], sender)
-    add_matrix(new, 1.0, shared.gram[sender])
-    shared.log_det[sender] = factorise(shared.gram[sender], ridge, scratch[0])
-    concerned = np.empty(shared.met.size, dtype=np.bool_)
-    for client in range(concerned.size):
-        concerned[client] = not has(verdicts.apart[sender], client)
-    judge(told, verdicts, sender, new, told.log_det[sender] - before, ridge, rho, limit, scratch)
-    for client in range(concerned.size):
-        is_alike = not has(verdicts.apart[sender], client)
-        concerned[client] = shared.met[client] and (concerned[client] or is_alike)
-    count = find_owed(told, verdicts, shared, sender, concerned, margins, ridge, scratch, found)
+    for i in range(moment.size):
+        for j in range(moment.size):
+            shared.gram[sender, i, j] += new[i, j]
+    note_copy(shared, sender, ridge, scratch)
+    count = find_owed(told, verdicts, shared, sender, now_apart, concerned, margins, ridge, scratch, found)
     return share(told, verdicts, shared, number, ridge, scratch, found, count, first, moments)
