@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import zlib
-from pathlib import Path
 
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+
+from fedbandit.files.cache_folder import cache_folder
 
 try:
     import fcntl
 except ImportError:  # elsewhere than on Unix every worker compiles for itself
     fcntl = None
 
-KEPT = Path(__file__).parents[2] / ".pytest_cache" / "jax"
-
 
 def keep_programs_of_jax() -> None:
-    """Keep them in one folder for all tests, before JAX is imported; unless the user has said where."""
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(KEPT))
+    """Keep them where a run of the user keeps them, also while tests have caches of their own."""
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 

@@ -175,22 +175,22 @@ class NumbersFarAheadTaken(DurableServer):
 
 
 PLANTED_TROUBLES = [
-    Planted(HeirsWalkedForEver),
-    Planted(RestoredCoordinatorGoesOnNumbering),
-    Planted(AnyEpochBelieved, federation=1),
+    Planted(HeirsWalkedForEver, seed=2),
+    Planted(RestoredCoordinatorGoesOnNumbering, seed=39),
+    Planted(AnyEpochBelieved, federation=1, seed=32),
     Planted(LossNotTold),
-    Planted(EpochsOfWholeSeconds),
-    Planted(TwoSitesNotTold),
-    Planted(OtherContentsTakenForARepetition),
+    Planted(EpochsOfWholeSeconds, seed=1),
+    Planted(TwoSitesNotTold, seed=6),
+    Planted(OtherContentsTakenForARepetition, seed=4),
     Planted(FirstNumberOfALostLifeTaken, federation=1, is_rare=True),
     Planted(RefusedForNowIsForGood),
-    Planted(AnotherCharterTakenIn),
-    Planted(AnotherCharterNotTold),
-    Planted(NothingIsChecked),
-    Planted(LimitsNotChecked),
-    Planted(NoRateLimit),
-    Planted(ClockSetBackStopsSites),
-    Planted(AnySenderBelieved),
-    Planted(NumbersFarAheadTaken),
+    Planted(AnotherCharterTakenIn, seed=5),
+    Planted(AnotherCharterNotTold, seed=5),
+    Planted(NothingIsChecked, seed=14),
+    Planted(LimitsNotChecked, seed=29),
+    Planted(NoRateLimit, seed=14),
+    Planted(ClockSetBackStopsSites, seed=16),
+    Planted(AnySenderBelieved, seed=2),
+    Planted(NumbersFarAheadTaken, seed=2),
 ]
-PLANTED_POISONS = [Planted(NeverCareful), Planted(ForgetsWhatWasPutAside)]
+PLANTED_POISONS = [Planted(NeverCareful), Planted(ForgetsWhatWasPutAside, seed=1)]
