@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,12 @@ def everything(server):
 
 def test_there_are_at_least_thirty_kinds_of_bad_input():
     assert len(BAD) >= 30
+
+
+def test_the_page_on_the_protocol_lists_all_of_them_with_what_is_said():
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    table = page.partition("| what is sent | what the coordinator says |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == [f"| {name} | {reason} |" for name, (_, reason) in BAD.items()]
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -164,6 +164,14 @@ BAD = {
         Frame(Kind.ASK, 1, 0, 0, with_numbers(Kind.ASK, 1, 0, 0, 7, 0, 1).body + b"!"),
         "ask has a body of 37 bytes, not 36",
     ),
+    "a question in an epoch beyond all others": (
+        with_numbers(Kind.ASK, 1, 0, 0, LARGEST_NUMBER + 1, 0, 1),
+        f"site 1 asks in epoch {LARGEST_NUMBER + 1}",
+    ),
+    "a question with acknowledgements beyond all numbers": (
+        with_numbers(Kind.ASK, 1, 0, 0, 7, LARGEST_NUMBER + 1, 1),
+        f"site 1 asks in epoch 7 with {LARGEST_NUMBER + 1} acknowledgements",
+    ),
     "a question cut short": (Frame(Kind.ASK, 1, 0, 0, b"\x00"), "ask has a body of 1 bytes, not 36"),
     "a void with a body": (Frame(Kind.VOID, 1, 7, 1, b"x"), "void has a body of 1 bytes, not 0"),
     "a void far ahead": (Frame(Kind.VOID, 1, 7, 5000), "which has not come"),
