@@ -145,3 +145,21 @@ def test_an_acknowledgement_for_a_lost_life_takes_nothing_from_what_is_held_back
     heir = Frame.from_bytes(site.resend()[1]).numbers[0]
     site.receive(with_numbers(Kind.CLOSED, 0, epoch, 1, heir, 0, 0).to_bytes())
     assert list(site.life.outbox.frames) == [(heir, number) for _, number in held]
+
+
+@pytest.mark.parametrize(("was_taken_in", "is_kept"), [(0, True), (1, False)])
+def test_what_was_unsent_is_kept_unless_a_lost_life_has_sent_it(was_taken_in, is_kept):
+    """A number above those of the site says that there was another life; it may have asked, and told nothing."""
+    of, disk = charter(upload_threshold=1e9), MemoryJournal()
+    before = open_site(of, journal=disk)
+    turn(before)
+    epoch, unsent = before.life.node.epoch, before.life.node.state.rows.new_gram.copy()
+    before.commit()
+    site = open_site(of, journal=disk)
+    number = site.unchecked[1]
+    site.receive(with_numbers(Kind.ACKNOWLEDGEMENT, 0, epoch, number, number, 0).to_bytes())
+    heir = Frame.from_bytes(site.resend()[1]).numbers[0]
+    site.receive(with_numbers(Kind.CLOSED, 0, epoch, number, heir, was_taken_in, number).to_bytes())
+    assert site.life.node.epoch == heir
+    assert unsent.any()
+    assert (site.life.node.state.rows.new_gram == (unsent if is_kept else 0)).all()

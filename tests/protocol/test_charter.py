@@ -10,7 +10,7 @@ import fedbandit as fb
 from fedbandit.algorithms.linear.async_linucb import AsyncLinUCB
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.former_names import formerly
-from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.charter import NEEDLESS_SIZES, Charter
 
 SMALL = fb.Setting(clients=3, arms=2, dimension=4, horizon=100)
 SHUTTLE = fb.Setting(clients=5, arms=7, dimension=63, horizon=100)
@@ -60,6 +60,13 @@ def test_no_charter_has_the_fingerprint_that_means_that_none_is_told(monkeypatch
 
     monkeypatch.setattr("fedbandit.protocol.charter.blake2b", Zeros)
     assert Charter.named("async-linucb", SMALL).fingerprint == 1
+
+
+def test_each_bit_of_a_fingerprint_tells_of_one_part_of_the_charter():
+    charter = Charter.named("async-linucb", SMALL)
+    told = [charter.differences(charter.fingerprint ^ 1 << bit) for bit in range(64)]
+    parts = ("another algorithm", "other parameters", "another number of clients or another dimension", NEEDLESS_SIZES)
+    assert told == [[part] for part in parts for _ in range(16)]
 
 
 def test_a_parameter_is_read_under_its_former_name(monkeypatch):

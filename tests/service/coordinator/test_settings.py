@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fedbandit.service.coordinator.settings import read_plan
+from fedbandit.core.errors import InvalidInput
+from fedbandit.service.coordinator.settings import ServicePlan, read_plan
 
 TEXT = """
 broker = "{broker}"
@@ -51,3 +52,10 @@ def test_the_line_to_add_is_right(tmp_path):
     (said,) = plan(tmp_path, "tls://broker:4222").warnings().values()
     line = said.partition("write ")[2].partition(" in [")[0]
     assert plan(tmp_path, "tls://broker:4222", line).warnings() == {}
+
+
+@pytest.mark.parametrize("http", [":8080", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:page", "127.0.0.1:65536"])
+def test_an_address_of_the_page_needs_a_host_and_a_port(http):
+    with pytest.raises(InvalidInput, match="is no address: write HOST:PORT"):
+        ServicePlan(()).listening_at(http)
+    assert ServicePlan(()).listening_at("[::1]:65535") == ServicePlan((), host="::1", port=65535)
