@@ -19,9 +19,14 @@ FEDERATIONS = [
     ("sync-linucb", {"sync_threshold": 40.0}),
     ("clustered-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0, "noise": 0.0}),  # tells many apart
     ("clustered-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 20.0, "download_threshold": 1.0}),
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 3000.0, "delivery": "upload"}),
+    ("fedlinucb", {"upload_threshold": 20.0}),
+    ("lean-linucb", {"upload_threshold": 300.0, "download_threshold": 1.0}),  # rounded, as it is by default
+    ("lean-linucb", {"upload_threshold": 3000.0, "delivery": "upload"}),
 ]
 BY_SEED = 4  # the first so many have their turns among the seeds; the others are run by name
-CLUSTERED = (4, 5)
+CLUSTERED, ASKING, ROUNDED = (4, 5), (6, 7, 8), (9, 10)
 LIMITS = Limits(
     Bounds(context=2.0, reward=1.0),  # of the tagged world
     observations_per_second=0.5,
@@ -31,11 +36,11 @@ LIMITS = Limits(
 )
 
 
-def faulty_run(seed: int, federation: int | None = None, **nodes: type) -> FaultyRun:
+def faulty_run(seed: int, federation: int | None = None, **how: Any) -> FaultyRun:
     """Run one schedule; of the first federations each has its turn among the seeds, unless one is named."""
     name, parameters = FEDERATIONS[seed % BY_SEED if federation is None else federation]
     charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
-    return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **nodes).run()
+    return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **how).run()
 
 
 def troubled_run(

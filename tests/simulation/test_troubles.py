@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.durable.careful import TRIES
+from fedbandit.simulation.faults.run import FAULTS
+from fedbandit.simulation.faults.troubled import ATTACKS, MISTAKES
 from simulation.families import FAMILIES, family_amiss, troubled_family
-from simulation.federations import CLUSTERED, troubled_run
+from simulation.federations import ASKING, CLUSTERED, ROUNDED, troubled_run
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES
 from simulation.poison import poisoned_run
 from simulation.table import first_death, first_trouble, likely
-from simulation.trouble_checkers import amiss
+from simulation.trouble_checkers import LOSSES, amiss
 
 GROUP = 25
+NO_LOSSES = {name: weight for name, weight in (FAULTS | ATTACKS | MISTAKES).items() if name not in LOSSES}
 
 
 def check(first: int, federation: int | None = None, count: int = GROUP) -> None:
@@ -31,16 +34,27 @@ def test_honest_sums_are_exact_in_many_more_schedules(first):
     check(first)
 
 
-@pytest.mark.parametrize("federation", CLUSTERED)
-def test_honest_sums_are_exact_among_clients_that_are_told_apart(federation):
+OTHERS = (*CLUSTERED, *ASKING, *ROUNDED)
+
+
+@pytest.mark.parametrize("federation", OTHERS)
+def test_honest_sums_are_exact_in_other_federations(federation):
+    """Among clients that are told apart, that ask and are answered, and whose sums travel rounded."""
     check(0, federation, count=10)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("federation", CLUSTERED)
+@pytest.mark.parametrize("federation", OTHERS)
 @pytest.mark.parametrize("first", range(0, 500, GROUP))
-def test_honest_sums_are_exact_among_clients_that_are_told_apart_in_many_more_schedules(first, federation):
+def test_honest_sums_are_exact_in_other_federations_in_many_more_schedules(first, federation):
     check(first, federation)
+
+
+@pytest.mark.parametrize("federation", ROUNDED)
+def test_what_rounding_leaves_is_still_at_the_site_whatever_a_hostile_one_sends(federation):
+    """Unless a mistake loses a disk or a journal: honest sums are within 1e-9 of what was observed."""
+    found = {seed: amiss(troubled_run(seed, federation, faults=NO_LOSSES)) for seed in range(8)}
+    assert not {seed: findings for seed, findings in found.items() if findings}
 
 
 def bugs():

@@ -148,10 +148,11 @@ class HostileSite:
             name = self._one_of(sorted(layouts))
             value = np.array(getattr(message, name), copy=True)
             strange = _COUNTS if layouts[name] is Layout.HEADER else _FLOATS
-            if self._rng.random() < 0.5:
-                value[...] = self._one_of(strange)
-            else:
-                value.reshape(-1)[int(self._rng.integers(value.size))] = self._one_of(strange)
+            with np.errstate(over="ignore"):  # what half precision cannot hold becomes infinite
+                if self._rng.random() < 0.5:
+                    value[...] = self._one_of(strange)
+                else:
+                    value.reshape(-1)[int(self._rng.integers(value.size))] = self._one_of(strange)
             message = replace(message, **{name: value})
         epoch = self._some_epoch()
         sequence = self._one_of([self._next_sequence(epoch), self._next_sequence(epoch) + 1, self._number()])
