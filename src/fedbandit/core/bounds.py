@@ -144,26 +144,22 @@ class Bounds:
                 raise ProtocolError("the gram matrix is not positive semi-definite")
             raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
 
-    def check_rounded_sums(self, gram: Floats, moment: Floats, count: float, spare: float) -> None:
-        """Refuse sums, positive semi-definite by themselves, that no `count` observations can have.
+    def excess(self, gram: Floats, moment: Floats, observations: int) -> float:
+        """Return by how many observations sums, positive semi-definite by themselves, are beyond what n can have.
 
-        That is `check_sums`, but for what rounding can change: the two fit each other up to `spare` L^2.
+        That is the most by which a rule of `check_sums` is broken, in observations of length L: the trace by so many
+        times L^2, the moment by so many times L R, or the two fit each other only with so many times L^2 added.
+
+        >>> Bounds(context=1.0, reward=1.0).excess(1.5 * np.eye(2), np.zeros(2), observations=2)
+        0.99999999800...
         """
-        trace, length = float(gram.trace()), math.sqrt(float(moment @ moment))
-        if count and trace > count * self.context**2 * (1 + SLACK):
-            raise ProtocolError(
-                f"the trace of the gram matrix is {trace:g}, more than {count:g} observations of length "
-                f"{self.context:g} can have"
-            )
-        if count and length > count * self.context * self.reward * (1 + SLACK):
-            raise ProtocolError(
-                f"the length of the moment is {length:g}, more than {count:g} observations of length "
-                f"{self.context:g} with rewards up to {self.reward:g} can have"
-            )
-        if count and math.isfinite(self.context):
-            rest = gram - moment[:, np.newaxis] * (moment * (1.0 / (count * self.reward**2)))
-            if not _is_positive(rest, spare * self.context**2 + SLACK * max(trace, _TINY)):
-                raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
+        trace, length, most = float(gram.trace()), math.sqrt(float(moment @ moment)), observations * (1 + SLACK)
+        found = max(0.0, trace / self.context**2 - most, length / self.context / self.reward - most)
+        if observations and math.isfinite(self.context):
+            rest = gram - moment[:, np.newaxis] * (moment * (1.0 / (observations * self.reward**2)))
+            if not _is_positive(rest, SLACK * max(trace, _TINY)):
+                found = max(found, -float(np.linalg.eigvalsh(rest)[0]) / self.context**2)
+        return found
 
     def _check_trace(self, name: str, gram: Floats, observations: int, weight: float) -> float:
         if not (gram == gram.T).all():

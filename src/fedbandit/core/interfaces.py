@@ -142,9 +142,11 @@ class Clients(Side, Protocol):
 class Server(Side, Protocol):
     """The server side of one algorithm.
 
-    `bounds`, `check` and `sums` tell a coordinator what no honest client sends, beyond what each message type says of
-    itself (`Upload.check`). A side that inherits them says nothing more.
+    `bounds`, `check`, `sums` and `rounding` tell a coordinator what no honest client sends, beyond what each message
+    type says of itself (`Upload.check`). A side that inherits them says nothing more.
     """
+
+    rounding: float = 0.0  # share of a client's observations by which its uploads are beyond them (`Upload.excess`)
 
     def start(self, clients: int) -> Any:
         """Return the state of a server that has received nothing; `clients` is the size of the roster."""
@@ -195,8 +197,7 @@ class SimulationShortcut(Protocol):
 
     It exists where carrying each message costs far more than what is computed, as on a GPU. It must equal the message
     path: the same choices, the same ledger, and both states as `choose`, `learn` and `receive` would have left them, so
-    that either can follow the other. A test compares the two for every parameter of an algorithm that has one. Nodes
-    of a deployment never use it.
+    that either can follow the other. A test compares the two for every parameter. Deployments never use it.
     """
 
     def simulate_rounds(self, clients: Any, server: Any, turns: Turns, draws: Floats) -> SimulatedRounds:
@@ -217,8 +218,7 @@ class Federation(NamedTuple):
 def propensity_without_lot(side: Clients) -> float:
     """Return how likely a choice was where no lot is drawn: 1 without randomness, unknown (nan) after a sample.
 
-    The probability that a sample prefers an arm is an integral without a closed form, and the inverse of an estimate of
-    it is biased.
+    The probability that a sample prefers an arm has no closed form, and the inverse of an estimate of it is biased.
     """
     return math.nan if side.draws else 1.0
 

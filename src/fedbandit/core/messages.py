@@ -124,6 +124,13 @@ class Upload(Message):
         """
         return 0 if self.is_signal() else 1
 
+    def excess(self, bounds: Bounds) -> float:  # noqa: ARG002
+        """Return by how many observations it is beyond those that it names, if rounding may be the reason.
+
+        A type whose numbers are rounded says it; see `core.interfaces.Server.rounding` for how much is let in.
+        """
+        return 0.0
+
 
 @dataclass(frozen=True)
 class Download(Message):

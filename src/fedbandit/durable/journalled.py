@@ -189,6 +189,8 @@ class JournalledServer:
         before = self.accounts.observations.get(client, 0)
         self.accounts.joined.setdefault(client, time)
         self.accounts.observations[client] = before + observations_in(upload, before)
+        if excess := self.validation.excess_of(upload):
+            self.accounts.excess[client] = excess + self.accounts.excess.get(client, 0.0)
         return self.node.merge(upload)
 
     def _begin(self, client: int, epoch: int, time: float) -> None:

@@ -136,8 +136,9 @@ class DurableServer(JournalledServer):
         upload = self.validation.open(frame)
         told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
-        self.validation.check_now(upload, self.node.state, told, is_next)
         new = observations_in(upload, told)
+        self.validation.check_now(upload, self.node.state, told, is_next)
+        self.validation.check_excess(upload, told + new, accounts.excess.get(client, 0.0), is_next)
         self.validation.check_rate(client, new, now, is_new=client not in accounts.joined)
         self._touched.setdefault((client, epoch), 0)
         return Judged(Verdict(Outcome.ACCEPTED), is_news=True, upload=upload, observations=new)

@@ -28,6 +28,7 @@ class Accounts:
 
     joined: dict[int, float] = field(default_factory=dict)  # time of the first upload
     observations: dict[int, int] = field(default_factory=dict)
+    excess: dict[int, float] = field(default_factory=dict)  # observations by which uploads were beyond them, in all
     closed: dict[tuple[int, int], Closure] = field(default_factory=dict)  # by site and epoch
     epochs: dict[int, SiteEpochs] = field(default_factory=dict)  # by site
     old: set[int] = field(default_factory=set)  # sites that use the layout of 0.1.0

@@ -127,9 +127,26 @@ class Validation:
         try:
             self.side.check(state, int(upload.clients[0]), upload.message, self.bounds, observations)
         except ProtocolError as error:
-            if is_next:
-                raise
-            raise NotYet(f"{error}; but uploads before it have not come: send them first") from None
+            raise _unless_early(error, is_next) from None
+
+    def excess_of(self, upload: Envelope) -> float:
+        """Return by how many observations an upload is beyond those that it names; 0 where nothing is rounded."""
+        message = upload.message
+        assert isinstance(message, Upload)
+        return message.excess(self.bounds) if self.side.rounding else 0.0
+
+    def check_excess(self, upload: Envelope, observations: int, before: float, is_next: bool) -> None:
+        """Refuse what is beyond its observations by more than rounding explains.
+
+        With it the site has told of so many `observations` in all, and was beyond them by `before` without it.
+        """
+        excess, most = self.excess_of(upload), self.side.rounding * observations
+        if excess and not excess + before <= most:
+            error = ProtocolError(
+                f"its sums are {excess:g} observations beyond those that it names, after {before:g} in uploads before: "
+                f"rounding explains {most:g} in all"
+            )
+            raise _unless_early(error, is_next)
 
     def check_outcome(self, state: Any, downloads: Iterable[Envelope]) -> None:
         """Refuse what leaves sums, or would make the server send anything, that is not finite."""
@@ -163,6 +180,12 @@ def observations_in(upload: Envelope, before: int) -> int:
     message = upload.message
     assert isinstance(message, Upload)
     return message.new_observations(before)
+
+
+def _unless_early(error: ProtocolError, is_next: bool) -> ProtocolError:
+    if is_next:
+        return error
+    return NotYet(f"{error}; but uploads before it have not come: send them first")
 
 
 def _is_finite(values: Any) -> bool:

@@ -48,3 +48,17 @@ def test_errors_that_are_sent_again_and_again_stay_small():
         buffer -= multiplied_out(upper.astype(np.float16))
         largest = max(largest, float(np.abs(buffer).max()))
     assert largest < 0.02
+
+
+@pytest.mark.parametrize("size", [8, 25])
+def test_nor_do_they_grow_where_there_are_as_few_rows_as_observations(size):
+    """One row can hold the observation or what was left before: it must hold the observation."""
+    rng = np.random.default_rng(4)
+    buffer, largest = np.zeros((size, size)), 0.0
+    for _ in range(200):
+        arm = rng.standard_normal(size)
+        buffer += np.outer(arm, arm) / (arm @ arm)
+        _, upper = factor_of(buffer, most=1, tolerance=4 * 2.0**-11)
+        buffer -= multiplied_out(upper.astype(np.float16))
+        largest = max(largest, float(np.linalg.norm(buffer, 2)))
+    assert largest < 0.02

@@ -18,19 +18,87 @@ def trapezoid(gram: Floats, most: int, tolerance: float, upper: Floats) -> int:
     when its trace is within `tolerance` of nothing, as a share of the whole, is left out, and so is all that does not
     fit into `most` rows. Reflections then make the rows a triangle.
 
-    What rounding left may have negative directions, which elimination would enlarge, upload after upload. Where it has
-    enlarged them by more than the tolerance, the rows are made of eigenvectors, which leave them as they are.
+    What rounding left of earlier uploads is in the matrix, too, and elimination would enlarge it, upload after upload:
+    its negative directions, and where rows are few all of it. Then the rows are made of the directions in which the
+    matrix is largest, which leave the rest as it is: found by one step of iteration, or as eigenvectors if that fails.
     """
     whole = 0.0
     for i in range(gram.shape[0]):
         whole += max(0.0, gram[i, i])
-    rest = gram.copy()
-    rows = _eliminate(rest, most, tolerance * whole, upper)
-    if _is_indefinite(rest, tolerance * whole):
+    rest, least = gram.copy(), tolerance * whole
+    rows = _eliminate(rest, most, least, upper)
+    if rows == most and _positive_trace(rest) > least:
+        rest[:] = gram
+        is_found = _turn_to_largest(rest, upper, rows)
+    else:
+        is_found = True
+    if not is_found or _is_indefinite(rest, least):
         upper[:] = 0.0
-        rows = _rows_of_eigenvectors(gram, most, tolerance * whole, upper)
+        rows = _rows_of_eigenvectors(gram, most, least, upper)
     _reflect(upper, rows)
     return rows
+
+
+@compiled
+def _positive_trace(matrix: Floats) -> float:
+    found = 0.0
+    for i in range(matrix.shape[0]):
+        found += max(0.0, matrix[i, i])
+    return found
+
+
+@compiled
+def _turn_to_largest(rest: Floats, upper: Floats, rows: int) -> bool:
+    """Turn rows to the directions in which a matrix is largest, and take from it what they then hold of it.
+
+    The matrix times the rows, made orthonormal, is Q; the new rows are C^T Q with C C^T = Q rest Q^T. Return False if
+    that is not positive, with nothing of use in either.
+    """
+    size = rest.shape[0]
+    turned = np.zeros((rows, size))
+    for k in range(rows):
+        for i in range(size):
+            weight = upper[k, i]
+            for j in range(size):
+                turned[k, j] += weight * rest[i, j]
+        for _ in range(2):  # once more for what rounding leaves of the first time
+            for before in range(k):
+                along = 0.0
+                for j in range(size):
+                    along += turned[k, j] * turned[before, j]
+                for j in range(size):
+                    turned[k, j] -= along * turned[before, j]
+        length = math.sqrt((turned[k] ** 2).sum())
+        if length <= 0.0:
+            return False
+        turned[k] /= length
+    image, core = np.zeros((rows, size)), np.zeros((rows, rows))
+    for k in range(rows):
+        for i in range(size):
+            weight = turned[k, i]
+            for j in range(size):
+                image[k, j] += weight * rest[i, j]
+        for before in range(k + 1):
+            for j in range(size):
+                core[k, before] += image[k, j] * turned[before, j]
+    upper[:rows] = 0.0
+    for k in range(rows):
+        for before in range(k + 1):
+            for i in range(before):
+                core[k, before] -= core[k, i] * core[before, i]
+            if before < k:
+                core[k, before] /= core[before, before]
+        if core[k, k] <= 0.0:
+            return False
+        core[k, k] = math.sqrt(core[k, k])
+    for k in range(rows):
+        for below in range(k, rows):
+            upper[k] += core[below, k] * turned[below]
+        for i in range(size):
+            weight = upper[k, i]
+            for j in range(size):
+                rest[i, j] -= weight * upper[k, j]
+    return True
 
 
 @compiled
@@ -74,7 +142,7 @@ def _is_indefinite(rest: Floats, tolerance: float) -> bool:
 
 @compiled
 def _rows_of_eigenvectors(gram: Floats, most: int, least: float, upper: Floats) -> int:
-    """Write sqrt(eigenvalue) times eigenvector, the largest first, for those above `least`; return how many."""
+    """Write sqrt(eigenvalue) times eigenvector, the largest first, until `least` is left; return how many."""
     values, vectors = gram.copy(), np.eye(gram.shape[0])
     _diagonalise(values, vectors)
     rows = 0
@@ -83,7 +151,7 @@ def _rows_of_eigenvectors(gram: Floats, most: int, least: float, upper: Floats) 
         for i in range(gram.shape[0]):
             if values[i, i] > values[largest, largest]:
                 largest = i
-        if values[largest, largest] <= least:
+        if _positive_trace(values) <= least:
             break
         upper[rows] = math.sqrt(values[largest, largest]) * vectors[largest]
         values[largest, largest] = 0.0

@@ -7,9 +7,11 @@ rounded: the client takes R~^T R~ and the rounded db from its buffer, and what i
 
 **Downloads.** U with U^T U = V_g + ridge I, rounded to the precision, and theta_g in single precision.
 
-With u the precision's unit roundoff, rounding changes the entries of R by a share of at most u, and what is left of dV
-when its trace is within 4 u of nothing is left out. So what is left of a buffer has a trace of at most `ROUNDING` = 8 u
-times that of the buffer, of either sign. A coordinator allows so much: see `checked`.
+**What rounding may add.** With u the precision's unit roundoff, rounding changes the entries of R by a share of at most
+u, and what is left of dV when its trace is within 4 u of nothing is left out. So an upload leaves at most 8 u of its
+observations in the buffer, of either sign, and all of it may come with later ones: over its life a site's uploads are
+beyond their observations (`Bounds.excess`) by at most `ROUNDING` = 16 u of all observations, 1/128 in half precision.
+A coordinator counts that for each site and allows no more, so it does not help a liar to send many small uploads.
 
 A number that half precision cannot hold (beyond 65,504, or a pivot of a download below 6e-5) travels in single.
 """
@@ -34,14 +36,13 @@ from fedbandit.algorithms.linear.shared.messages import (
     Sums,
 )
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.bounds import Bounds
-from fedbandit.core.errors import ProtocolError
 from fedbandit.kernels.linear.factors import multiplied_out, trapezoid
 from fedbandit.kernels.linear.ridge import factorise
 from fedbandit.kernels.shared.cholesky import backward, forward
 
 PRECISIONS = ("float64", "float32", "float16")
-ROUNDING = {"float64": 0.0, "float32": 8 * 2.0**-24, "float16": 8 * 2.0**-11}
+_LEFT_OUT = {"float32": 4 * 2.0**-24, "float16": 4 * 2.0**-11}
+ROUNDING = {"float64": 0.0, "float32": 16 * 2.0**-24, "float16": 16 * 2.0**-11}
 
 
 class Sent(NamedTuple):
@@ -62,7 +63,7 @@ def upload(
         return Sent(kind(gram, moment, observations, *asked), gram, moment)
     factors = np.zeros(gram.shape)
     for each, count in enumerate(observations.tolist()):
-        trapezoid(gram[each], count, ROUNDING[precision] / 2, factors[each])
+        trapezoid(gram[each], count, _LEFT_OUT[precision], factors[each])
     rounded, short = _rounded(factors, precision), moment.astype(np.float32)
     rounded_kind = Factors if question is None else AskingFactors
     message = rounded_kind(rounded, short, observations, *asked)
@@ -106,24 +107,3 @@ def _rounded(values: Floats, precision: str, least: float = math.inf) -> Any:
     if np.abs(values).max(initial=0.0) <= float(np.finfo(np.float32).max):
         return values.astype(np.float32)
     return values
-
-
-def checked(precision: str, message: Sums, before: int, bounds: Bounds) -> Floats:
-    """Return dV of a sender who has told of `before` observations; refuse what no honest client can have rounded to.
-
-    Sums in double precision check themselves. Of others, with e = `ROUNDING`, what was left of earlier uploads is at
-    most e before L^2 (1 + e). So the trace may be larger than n L^2 by that and by a share of e, the moment by as many
-    observations, and the two need fit each other only up to e (n + before) L^2.
-    """
-    sums = message.sums()
-    gram: Floats = sums[0][0]
-    moment, observations = sums[1][0], int(message.observations[0])
-    if isinstance(message, Statistics):
-        return gram
-    share = ROUNDING[precision]
-    left_over = share * before * (1.0 + share)
-    count = (observations + left_over) * (1.0 + share)
-    bounds.check_rounded_sums(gram, moment, count, share * (observations + before) * (1.0 + share))
-    if observations == 0 and (gram.any() or moment.any()):
-        raise ProtocolError("sums that are not zero, of no observations")
-    return gram

@@ -54,12 +54,19 @@ class Factors(Upload, kind="lean.sums"):
         return np.stack([multiplied_out(each) for each in self.factor]), self.moment.astype(np.float64)
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
-        """Refuse counts that are none, and more rows than observations; the server's check looks at the sums."""
+        """Refuse counts that are none, sums of nothing, and more rows than observations."""
         check_counts(observations=self.observations)
-        for factor, observations in zip(self.factor, self.observations, strict=True):
+        for factor, moment, observations in zip(self.factor, self.moment, self.observations, strict=True):
             rows = int(factor.any(axis=1).sum())
             if rows > observations:
                 raise ProtocolError(f"a factor of {rows} rows over {observations} observations: it has at most as many")
+            if observations == 0 and moment.any():
+                raise ProtocolError("sums that are not zero, of no observations")
+
+    def excess(self, bounds: Bounds) -> float:
+        """Return by how many observations the sums are beyond those that they name: see `Bounds.excess`."""
+        gram, moment = self.sums()
+        return sum(map(bounds.excess, gram, moment, self.observations.tolist()))
 
     def new_observations(self, before: int) -> int:  # noqa: ARG002
         """Return the number that the sums are over, but for what rounding had left of those before."""

@@ -56,6 +56,7 @@ class PushServer(Server):
         self.sizes = {"d": dimension}
         self.kinds = way.uploads
         self.precision = way.precision
+        self.rounding = encoding.ROUNDING[way.precision]
         self.log_gammas = growths
 
     def start(self, clients: int) -> AsyncServerState:
@@ -88,11 +89,11 @@ class PushServer(Server):
         ]
 
     def check(
-        self, state: AsyncServerState, sender: int, message: Sums | Hello | Welcome, bounds: Bounds, observations: int
+        self, state: AsyncServerState, sender: int, message: Sums | Hello | Welcome, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums after which V_g, or what was shared with the sender, could not be inverted."""
         if isinstance(message, Sums):
-            gram = encoding.checked(self.precision, message, observations, bounds)
+            gram = message.sums()[0][0]
             for total in (state.gram, self._shared_with(state, sender)):
                 check_invertible(total, gram, self.ridge)
 
