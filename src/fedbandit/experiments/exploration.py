@@ -23,8 +23,11 @@ WAYS: dict[str, Mapping[str, Any]] = {
 
 def _everywhere(label: str) -> Series:
     """Return one way to explore in every world, told its noise."""
-    points = tuple(Point({**WAYS[label], "noise": case.noise}, {"case": name}, name) for name, case in CASES.items())
-    return Series(label, "pooled-linucb", points)
+    points = tuple(
+        Point({**WAYS[label], "noise": case.noise, "upload_threshold": 1.2}, {"case": name}, name)
+        for name, case in CASES.items()
+    )
+    return Series(label, "fedlinucb", points)
 
 
 Experiment(
@@ -44,5 +47,5 @@ Experiment(
         AtMost("Greed auto has at most 1.5 times the regret of optimism", AUTO, 1.5, UCB),
     ),
     quick=Quick(seeds=2, turns=500),
-    notes="One LinUCB over all data, so that only the way to explore differs. 'explore' is a share of 0.01.",
+    notes="FedLinUCB with an upload threshold of 1.2, ten clients. 'explore' is a share of 0.01.",
 ).register()  # fmt: skip
