@@ -7,6 +7,7 @@ import pytest
 
 from algorithms.linear.played import assert_same, play
 from fedbandit.core.randomness import ClientStreams
+from fedbandit.wire.state import encode_state
 from reference.lean import lean_linucb
 from reference.linear import async_linucb, local_linucb, pooled_linucb
 from reference.recorded import linear_turns
@@ -111,3 +112,14 @@ def test_questions_are_no_messages_but_their_bytes_count(tmp_path):
     assert trace.ledger.messages == trace.ledger.scalars == 0
     assert trace.ledger.signals > 3
     assert trace.ledger.bytes == trace.bytes.sum() > 21 * trace.ledger.signals
+
+
+@pytest.mark.parametrize("delivery", ["turn", "upload"])
+def test_what_the_server_remembers_does_not_grow_with_the_clients(tmp_path, delivery):
+    sizes = set()
+    for clients in (1, 5, 200):
+        world = linear_turns(seed=14, turns=300, clients=clients, arms=4, dimension=3)
+        _, wire = play(tmp_path, world, "lean-linucb", delivery=delivery)
+        assert wire.server.state.version > 0
+        sizes.add(len(encode_state(wire.server.state)))
+    assert len(sizes) == 1
