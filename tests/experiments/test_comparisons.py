@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedbandit.experiments.comparisons import AtMost, Beats, MostOf, NearBest
+from fedbandit.experiments.comparisons import AtMost, Beats, Level, MostOf, NearBest
 from fedbandit.experiments.table import Measured, Row, Table
 
 
@@ -68,3 +68,12 @@ def test_at_most_compares_what_each_client_has_where_numbers_of_clients_differ()
 def test_the_evidence_names_the_numbers():
     evidence = Beats("s", "alone", "shared").judge(TABLE).evidence
     assert evidence == "in 2 of 3 comparisons (alone 3 against often 2, seldom 4, hardly 1)"
+
+
+@pytest.mark.parametrize(("mean", "answer"), [(10.49, "holds"), (9.51, "holds"), (10.51, "does not hold")])
+def test_level_is_what_differs_by_no_more_than_the_standard_errors_together(mean, answer):
+    one, other = Measured(mean, 0.6, 4), Measured(10.0, 0.8, 4)  # errors of 0.3 and 0.4: 0.5 together
+    table = Table((Row("one", "here", {}, 10, {"regret": one}), Row("other", "here", {}, 10, {"regret": other})))
+    verdict = Level("s", "one", "other").judge(table)
+    assert verdict == (answer, f"here: {mean:.4g} ± 0.3, 10 ± 0.4")
+    assert Level("s", "one", "elsewhere").judge(table).answer == "cannot be judged"

@@ -1,7 +1,8 @@
-"""Claims that compare points: one earns more than others, or one part makes up most of a whole."""
+"""Claims that compare points: one has more than others, less, or as much; or one part makes up most of a whole."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from fedbandit.experiments.claims import Claim, Verdict, verdict
@@ -97,6 +98,32 @@ class AtMost(Claim):
             ours, theirs = (each.mean(self.y) / (each.clients if self.per_client else 1) for each in (row, other))
             holds.append(ours <= self.times * theirs)
             parts.append(f"{row.point or row.series}: {ours:.4g} against {theirs:.4g}, {ours / theirs:.3g} times")
+        return verdict(holds, "; ".join(parts) or f"no point of {self.series} has one of {self.other} beside it")
+
+
+@dataclass(frozen=True)
+class Level(Claim):
+    """At every point label that two series share, their means of `y` differ by no more than their standard errors.
+
+    The two errors e and f count together, as sqrt(e^2 + f^2).
+    """
+
+    series: str
+    other: str
+    y: str = "regret"
+
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the two series."""
+        return (self.series, self.other)
+
+    def judge(self, table: Table) -> Verdict:
+        """Compare the means, point by point."""
+        holds, parts = [], []
+        for row in table.of(self.series):
+            for other in _rows(table, self.other, (row.point,)):
+                ours, theirs = row.measured[self.y], other.measured[self.y]
+                holds.append(abs(ours.mean - theirs.mean) <= math.hypot(ours.error, theirs.error))
+                parts.append(f"{row.point}: {ours.mean:.4g} ± {ours.error:.2g}, {theirs.mean:.4g} ± {theirs.error:.2g}")
         return verdict(holds, "; ".join(parts) or f"no point of {self.series} has one of {self.other} beside it")
 
 

@@ -1,13 +1,16 @@
-"""Where lean-linucb stands between everybody alone and pooled raw data, in bytes; and what each of its steps buys."""
+"""Where lean-linucb stands between everybody alone and pooled raw data, in bytes, and what each of its steps buys.
+
+Also what half precision costs, and what a turn costs with a million clients.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fedbandit.experiments.async_linucb import ASYNC, SYNC
-from fedbandit.experiments.comparisons import AtMost
+from fedbandit.experiments.comparisons import AtMost, Level
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
-from fedbandit.experiments.figures import TradeOff
+from fedbandit.experiments.figures import Against, TradeOff
 
 SIZES = {"arms": 25, "dimension": 25, "noise": 0.1}
 LEAN = Series("Lean-LinUCB", "lean-linucb", (Point({}, label="default"),))
@@ -89,4 +92,66 @@ Experiment(
                y="bytes"),
     ),
     quick=Quick(seeds=2, turns=1_000, world={"clients": 40}),
+).register()  # fmt: skip
+
+DIMENSIONS = (10, 25, 100)
+PRECISION = tuple(
+    Series(
+        precision,
+        "lean-linucb",
+        tuple(Point({"precision": precision}, {"dimension": size}, f"d={size}") for size in DIMENSIONS),
+    )
+    for precision in ("float64", "float16")
+)
+
+for _name, _turns, _seeds in (("", 30_000, 10), ("-long", 1_000_000, 3)):
+    Experiment(
+        id=f"lean-linucb/precision{_name}",
+        title=f"Half precision beside double precision, {_turns:,} turns",
+        environment="linear",
+        world={"clients": 100, "arms": 10},
+        turns=_turns,
+        seeds=_seeds,
+        series=PRECISION,
+        figures=(
+            Against(x="dimension", y="regret", title="Regret by dimension", log_y=True, name="regret"),
+            Against(x="dimension", y="bytes", title="Bytes by dimension", log_y=True, name="bytes"),
+        ),
+        claims=(
+            Level("With half precision the regret is level with that of double precision", "float16", "float64"),
+            AtMost("Half precision sends at most half of the bytes", "float16", 0.5, "float64", y="bytes"),
+        ),
+        quick=Quick(seeds=2, turns=2_000, world={"clients": 20}),
+        notes="Level: the means differ by no more than their standard errors together.",
+    ).register()
+
+SCALE = Series(
+    "delivery=upload",
+    "lean-linucb",
+    tuple(
+        Point({"delivery": "upload"}, {"clients": clients}, f"{clients:,}")
+        for clients in (1_000, 10_000, 100_000, 1_000_000)
+    ),
+)
+
+Experiment(
+    id="lean-linucb/scale",
+    title="What a turn costs, from a thousand clients to a million",
+    environment="linear",
+    world={"arms": 10, "dimension": 10},
+    rounds=30,
+    seeds=1,
+    series=(SCALE,),
+    figures=(
+        Against(x="clients", y="seconds", per_client=True, title="Time for 30 turns", log_x=True, name="seconds"),
+        Against(x="clients", y="bytes", per_client=True, title="Bytes sent in 30 turns", log_x=True, name="bytes"),
+    ),
+    claims=(
+        AtMost("A turn takes at most 1.5 times as long as with 1,000 clients", SCALE.label, 1.5, SCALE.label,
+               of_point="1,000", y="seconds", per_client=True),
+        AtMost("A client sends and gets no more bytes than with 1,000 clients", SCALE.label, 1.0, SCALE.label,
+               of_point="1,000", y="bytes", per_client=True),
+    ),
+    quick=Quick(seeds=1, rounds=1, every=2),
+    notes="Uniform arrivals, 30 turns a client. The run of a million clients takes some 7 GiB, and minutes.",
 ).register()  # fmt: skip
