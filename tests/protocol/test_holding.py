@@ -22,7 +22,8 @@ def taken_in(epoch, numbers):
 
 def lacking(epoch, numbers, sent, asked_in=None):
     told = stamps(epoch, np.array([1]), taken_in(epoch, numbers))
-    return int(lacks_of(told, asked_in or epoch, np.array([sent]))[0])
+    lacks = lacks_of(told, asked_in or epoch, np.array([0, sent]), clients=np.array([1]))
+    return 0 if lacks is None else int(lacks[0])
 
 
 @given(EPOCHS, st.integers(0, 40), st.sets(st.integers(2, 13)), st.integers(0, 20))
@@ -46,3 +47,14 @@ def test_where_uploads_came_too_far_out_of_order_it_cannot_tell():
 def test_a_stamp_is_told_to_others_so_its_bits_stay_where_they_are():
     (stamp,) = stamps(0x5_8001, np.array([1]), taken_in(0x5_8001, [1, 2, 4, 6])).tolist()
     assert stamp == 1 << 60 | 0x8001 << 44 | 0b101 << 32 | 2
+
+
+def test_of_many_recipients_only_those_that_lack_something_are_told_so():
+    seen = Seen.nothing(clients=4)
+    for number in (1, 2):
+        seen.admit(0, np.array([0, 2, 3]), np.full(3, number))
+    some = np.array([3, 0, 2])
+    told = stamps(0, some, seen)
+    assert lacks_of(told, 0, np.array([2, 9, 2, 2]), some) is None
+    assert lacks_of(told, 0, np.array([3, 9, 2, 4]), some).tolist() == [0b11, 0b1, 0]
+    assert lacks_of(int(told[0]), 0, np.array([2, 9, 2, 3]), some).tolist() == [0b1, 0, 0], "one stamp for all"

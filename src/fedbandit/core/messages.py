@@ -89,9 +89,15 @@ class Message:
 
     @classmethod
     @cache
+    def arrays(cls) -> dict[str, Layout]:
+        """Return the layout of every field that is payload, in order."""
+        return {name: layout for name, layout in cls.layout().items() if not layout.is_header}
+
+    @classmethod
+    @cache
     def is_signal(cls) -> bool:
         """Tell whether the type carries no arrays, and so is not counted as a message."""
-        return all(layout.is_header for layout in cls.layout().values())
+        return not cls.arrays()
 
     @classmethod
     @cache
@@ -142,7 +148,12 @@ class Download(Message):
         if not np.ndim(holds):
             return self
         some = holds[which]
-        return replace(self, **{"holds": int(some[0]) if len(some) == 1 else some})
+        return self.holding(int(some[0]) if len(some) == 1 else some)
+
+    def holding(self, holds: int | Ints) -> Self:
+        """Return the message with what it says of its recipients' uploads: see `held`."""
+        fields: dict[str, Any] = {**vars(self), "holds": holds}
+        return type(self)(**fields)
 
 
 def one_row(value: float | Floats) -> Floats:

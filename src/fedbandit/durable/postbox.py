@@ -121,7 +121,7 @@ class Postbox:
         for each in memory:
             message: Any = decode(each.body)
             if each.holds is not None:
-                message = replace(message, holds=each.holds)
+                message = message.holding(each.holds)
             envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence))
             for client in each.clients.tolist():
                 self.latest.setdefault(client, []).append(envelope)

@@ -87,8 +87,8 @@ class ClientNode:
 
     def _take_in(self, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
         if message.tells_what_it_holds():
-            lacks = lacks_of(np.asarray(message.holds), self.epoch, self.sent[to])
-            if lacks.any():
+            lacks = lacks_of(message.holds, self.epoch, self.sent, to)
+            if lacks is not None:
                 return self.side.receive_late(self.state, to, message, lacks)
         return self.side.receive(self.state, to, message)
 

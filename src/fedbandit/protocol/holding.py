@@ -16,6 +16,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.protocol.seen import Seen
+from fedbandit.protocol.sequence import are_last
 
 UNCLEAR = -1
 _TOLD = 1 << 60
@@ -31,7 +32,8 @@ def stamps(epoch: int, clients: Ints, seen: Seen) -> Ints:
     >>> seen = Seen.nothing(clients=2)
     >>> seen.admit(0, np.array([1]), np.array([2])).size
     1
-    >>> lacks_of(stamps(0, np.array([1]), seen), epoch=0, sent=np.array([3]))  # the third and the first
+    >>> told = stamps(0, np.array([1]), seen)
+    >>> lacks_of(told, epoch=0, sent=np.array([0, 3]), clients=np.array([1]))  # the third and the first
     array([5])
     """
     if epoch == 0 and not seen.windows:
@@ -58,18 +60,23 @@ def nothing_told(clients: int) -> Ints:
     return np.full(clients, _head(0))
 
 
-def lacks_of(told: Ints, epoch: int, sent: Ints) -> Ints:
-    """Return which things that each client has sent are not in a download: bit 0 is the newest, bit 1 the one before.
+def lacks_of(told: int | Ints, epoch: int, sent: Ints, clients: Ints) -> Ints | None:
+    """Return which things that clients have sent are not in a download, if any: bit 0 is the newest, bit 1 the next.
 
-    Of another epoch, it has none of this one's.
+    `sent` counts what each client of the cohort has sent; `told` is the stamp of each recipient, or one for all. Of
+    another epoch, a download has none of this one's.
 
-    >>> lacks_of(nothing_told(1), epoch=7, sent=np.array([2])), lacks_of(np.array([4]), epoch=7, sent=np.array([2]))
-    (array([3]), array([0]))
+    >>> lacks_of(nothing_told(1), epoch=7, sent=np.array([2]), clients=np.array([0]))
+    array([3])
+    >>> lacks_of(4, epoch=7, sent=np.array([2]), clients=np.array([0])) is None
+    True
     """
-    if (told - _head(epoch) == sent).all():
-        return np.zeros_like(sent)
-    pairs = zip(np.broadcast_to(told, sent.shape).tolist(), sent.tolist(), strict=True)
-    return np.array([_lacks(one, epoch, count) for one, count in pairs])
+    each = told if isinstance(told, np.ndarray) and told.shape == clients.shape else np.full(len(clients), told)
+    if are_last(each, _head(epoch), sent, clients):
+        return None
+    pairs = zip(each.tolist(), sent[clients].tolist(), strict=True)
+    lacks = np.array([_lacks(one, epoch, count) for one, count in pairs])
+    return lacks if lacks.any() else None
 
 
 def _lacks(told: int, epoch: int, sent: int) -> int:

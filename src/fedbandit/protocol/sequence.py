@@ -29,3 +29,12 @@ def raise_to(last: Ints, clients: Ints, sequence: int) -> bool:
     for each in range(clients.size):
         last[clients[each]] = sequence
     return True
+
+
+@compiled
+def are_last(numbers: Ints, above: int, last: Ints, clients: Ints) -> bool:
+    """Tell whether the number of each client, less what it is counted from, is its last."""
+    differing = 0
+    for each in range(clients.size):
+        differing += numbers[each] - above != last[clients[each]]
+    return differing == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,6 @@ class ServerNode:
             self.sent += 1
             message = each.message
             if message.tells_what_it_holds():
-                message = replace(message, holds=self.stamps[each.clients])  # type: ignore[call-arg]
+                message = message.holding(self.stamps.take(each.clients))
             sealed.append(Envelope(each.clients, message, self.epoch, np.asarray(self.sent)))
         return sealed

@@ -32,7 +32,7 @@ _ITEMSIZE = {"f": 4, "e": 2}
 
 def pack(value: Floats, layout: Layout) -> bytes:
     """Return the bytes of an array."""
-    value = value.astype(f"<f{itemsize(value)}", order="C", copy=False)
+    value = value.astype(f"<f{itemsize(value.dtype)}", order="C", copy=False)
     form, body = _DENSE, value
     if layout is Layout.SYMMETRIC:
         rows, columns = _upper(value.shape[-1])
@@ -73,14 +73,14 @@ def packed_bytes(layout: Layout, shape: tuple[int, ...], bytes_each: int) -> int
 def saved_by_pairs(value: Floats, rows: int) -> int:
     """Return the bytes that index-value pairs save over all rows, each row taking what is smaller."""
     flat = value.reshape(rows, math.prod(value.shape) // rows)
-    pairs = 4 + np.count_nonzero(flat, axis=1) * (4 + itemsize(value))
-    return int(np.maximum(0, flat.shape[1] * itemsize(value) - pairs).sum())
+    pairs = 4 + np.count_nonzero(flat, axis=1) * (4 + itemsize(value.dtype))
+    return int(np.maximum(0, flat.shape[1] * itemsize(value.dtype) - pairs).sum())
 
 
 def saved_by_rank(value: Floats) -> int:
     """Return the bytes that rows of zeros at the end of factors save."""
     absent = value.shape[-1] - ranks(value)
-    return int(itemsize(value) * (absent * (absent + 1) // 2).sum())
+    return int(itemsize(value.dtype) * (absent * (absent + 1) // 2).sum())
 
 
 def ranks(value: Floats) -> Ints:
@@ -93,9 +93,9 @@ def ranks(value: Floats) -> Ints:
     return np.asarray((value.any(axis=-1) * np.arange(1, rows + 1)).max(axis=-1, initial=0))
 
 
-def itemsize(value: Floats) -> int:
+def itemsize(dtype: np.dtype[Any]) -> int:
     """Return the bytes of one value on the wire: there are half and single precision, all else travels as double."""
-    return _ITEMSIZE.get(value.dtype.char, 8)
+    return _ITEMSIZE.get(dtype.char, 8)
 
 
 def _triangle(shape: tuple[int, ...]) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.messages import Layout, Message, Upload
+from fedbandit.core.messages import Download, Layout, Message, Upload
 from fedbandit.wire.arrays import itemsize, pack, packed_bytes, saved_by_pairs, saved_by_rank, unpack
 from fedbandit.wire.reader import Reader
 
@@ -57,10 +56,10 @@ def encode(message: Message) -> bytes:
 def encode_each(message: Message, recipients: int) -> Iterator[bytes]:
     """Yield the bytes of a download for each recipient: they differ in what the last field, `holds`, says of it."""
     holds: Any = getattr(message, "holds", 0)
-    if not np.ndim(holds):
+    if not (isinstance(message, Download) and np.ndim(holds)):
         yield from [encode(message)] * recipients
         return
-    body = encode(replace(message, holds=0))[:-8]  # type: ignore[call-arg]
+    body = encode(message.holding(0))[:-8]
     yield from (body + struct.pack("<q", each) for each in holds.tolist())
 
 
@@ -114,28 +113,33 @@ def _kind(reader: Reader) -> str:
 
 def weigh(message: Message, transfers: int = 1) -> Weight:
     """Return what `transfers` of a message weigh together: to so many recipients, or from so many senders."""
-    skip = 1 if isinstance(message, Upload) else 0
-    shapes = []
+    is_upload = isinstance(message, Upload)
+    types = []
     saved = 0
-    for name, layout in message.layout().items():
-        if not layout.is_header:
-            value: Floats = getattr(message, name)
-            shapes.append((value.shape[skip:], itemsize(value)))
-            if layout is Layout.SPARSE:
-                saved += saved_by_pairs(value, transfers) if skip else transfers * saved_by_pairs(value, 1)
-            elif layout is Layout.FACTOR:
-                saved += saved_by_rank(value) if skip else transfers * saved_by_rank(value)
-    one = dense_weight(message.kind, tuple(shapes))
+    for name, layout in message.arrays().items():
+        value: Floats = getattr(message, name)
+        types.append((value.shape, value.dtype))
+        if layout is Layout.SPARSE:
+            saved += saved_by_pairs(value, transfers) if is_upload else transfers * saved_by_pairs(value, 1)
+        elif layout is Layout.FACTOR:
+            saved += saved_by_rank(value) if is_upload else transfers * saved_by_rank(value)
+    one = _weight_of_one(message.kind, tuple(types))
     return Weight(transfers * one.scalars, transfers * one.bytes - saved)
+
+
+@lru_cache(maxsize=1024)
+def _weight_of_one(kind: str, arrays: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]) -> Weight:
+    """Return what one transfer of a message weighs at most whose arrays have these shapes and types."""
+    first = 1 if issubclass(Message.known[kind], Upload) else 0  # the axis of senders is not a sender's
+    return dense_weight(kind, tuple((shape[first:], itemsize(dtype)) for shape, dtype in arrays))
 
 
 @lru_cache(maxsize=1024)
 def dense_weight(kind: str, shapes: tuple[tuple[tuple[int, ...], int], ...]) -> Weight:
     """Return what a message weighs at most whose arrays have these shapes and bytes a number."""
-    layouts = list(Message.known[kind].layout().values())
-    arrays = [layout for layout in layouts if not layout.is_header]
+    layouts, arrays = Message.known[kind].layout(), Message.known[kind].arrays()
     scalars, size = 0, 4 + len(kind) + 8 * (len(layouts) - len(arrays))
-    for layout, (shape, bytes_each) in zip(arrays, shapes, strict=True):
+    for layout, (shape, bytes_each) in zip(arrays.values(), shapes, strict=True):
         scalars += math.prod(shape)
         size += packed_bytes(layout, shape, bytes_each)
     return Weight(scalars, size)

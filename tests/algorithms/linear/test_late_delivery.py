@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fedbandit as fb
 from fedbandit.algorithms.linear.shared.clients import LinearClients
+from fedbandit.algorithms.linear.shared.exchange import no_exchange
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.server import ServerNode
 from samples.bag import Bag, steps
@@ -32,10 +33,12 @@ FEDERATIONS = [
 
 
 class Tagged(Bag):
-    """Clients of a cohort, or each one by itself, whose turns leave a mark."""
+    """Clients whose turns leave a mark; with an even seed they keep uploads as sites do, with an odd one none."""
 
     def __init__(self, name, parameters, seed):
         super().__init__(fb.algorithm(name, **parameters), fb.Setting(CLIENTS, 2, TURNS, TURNS), seed)
+        if seed % 2 == 0:
+            self.clients.state.exchange = no_exchange(CLIENTS, TURNS, clients=1)
         self.own = {client: [] for client in range(CLIENTS)}
         self.made = 0
 

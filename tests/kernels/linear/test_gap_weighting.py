@@ -8,7 +8,8 @@ import pytest
 from fedbandit.core import lots
 from fedbandit.kernels.linear.confidence import Width
 from fedbandit.kernels.linear.gap_weighting import noise_of, weigh_gaps
-from fedbandit.kernels.linear.ridge_rows import AUTO, IGW, Rule, scratch_for
+from fedbandit.kernels.linear.ridge_rows import scratch_for
+from fedbandit.kernels.linear.rules import AUTO, IGW, GapRule
 from fedbandit.kernels.shared.lot import arm_by_lot, lot_of
 
 FIXED = Width(0.7, 0.0, 0.0)
@@ -24,7 +25,7 @@ def world(seed, arms=6, dimension=4):
 
 
 def chances(arms, estimate, inverse, greed=AUTO, noise=0.1, width=FIXED, squares=0.0, turns=0.0):
-    rule = Rule(0.1, width, IGW, False, greed, noise, width, width)
+    rule = GapRule(0.1, IGW, False, greed, noise, width, width)
     scratch = scratch_for(*arms.shape)
     weigh_gaps(arms, estimate, inverse, 1.0, squares, turns, rule, scratch)
     return scratch[0, 0, : len(arms)].copy()

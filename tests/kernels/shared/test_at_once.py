@@ -12,7 +12,8 @@ import pytest
 from fedbandit.kernels.linear import turns
 from fedbandit.kernels.linear.confidence import Width
 from fedbandit.kernels.linear.ridge import invert, multiply
-from fedbandit.kernels.linear.ridge_rows import UCB, Rule, begin, choose, empty_rows, model_of, observe, scratch_for
+from fedbandit.kernels.linear.ridge_rows import begin, choose, empty_rows, model_of, observe, scratch_for
+from fedbandit.kernels.linear.rules import UCB, ScoreRule
 from fedbandit.kernels.shared.at_once import SMALL, AtOnce
 from fedbandit.kernels.shared.compiled import compiled, interpreted, specialised
 
@@ -20,7 +21,7 @@ from fedbandit.kernels.shared.compiled import compiled, interpreted, specialised
 def played(choose, observe, seed=3, dimension=5, arms=7, count=60):
     rng = np.random.default_rng(seed)
     rows, scratch = empty_rows(1, dimension), scratch_for(arms, dimension)
-    rule = Rule(0.1, Width(0.3, 0.1, 11.0), UCB, timed=False)
+    rule = ScoreRule(0.1, Width(0.3, 0.1, 11.0), UCB, timed=False)
     begin(rows, 0, rule.ridge)
     chosen = []
     for _ in range(count):

@@ -50,6 +50,7 @@ from fedbandit.kernels.linear.alternation_rows import (
     empty_estimates,
 )
 from fedbandit.kernels.linear.generalised_inverse import CUT, GeneralisedInverses, empty_inverses
+from fedbandit.kernels.linear.rules import UCB
 from fedbandit.kernels.linear.turns import TurnKernels
 from fedbandit.kernels.shared.rows import roomier
 
@@ -77,7 +78,7 @@ class AlternatingClients(LinearClients):
         super().__init__(rule.global_part, rule.split.global_end, thresholds, way, greets)
         self.rule = rule
         self.lengths = dimension, rule.split.global_end, dimension - rule.split.local_start
-        self.draws = 0 if rule.whole.exploration == kernel.UCB else sum(self.lengths[1:])
+        self.draws = 0 if rule.whole.exploration == UCB else sum(self.lengths[1:])
 
     def start(self, clients: int) -> AlternatingState:
         """Return a cohort that has seen nothing."""
@@ -173,9 +174,9 @@ class AsyncLinUCBAM(
         split = self._split(setting.dimension)
         cautious = replace(self, noise=self.noise + 2.0)
         rule = AlternatingRule(
-            whole=self.rule(setting.dimension),
-            global_part=cautious.rule(split.global_end),
-            local_part=cautious.rule(setting.dimension - split.local_start),
+            whole=self.score_rule(setting.dimension),
+            global_part=cautious.score_rule(split.global_end),
+            local_part=cautious.score_rule(setting.dimension - split.local_start),
             split=split,
             alternations=self.alternations,
         )

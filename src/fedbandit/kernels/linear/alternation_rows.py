@@ -23,7 +23,8 @@ from fedbandit.kernels.linear.generalised_inverse import (
     has_full_rank,
 )
 from fedbandit.kernels.linear.ridge import dot, invert, multiply
-from fedbandit.kernels.linear.ridge_rows import RidgeRows, Rule, add_scores
+from fedbandit.kernels.linear.ridge_rows import RidgeRows, add_scores
+from fedbandit.kernels.linear.rules import ScoreRule
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.linear.turns import by_exploration
 from fedbandit.kernels.shared.compiled import compiled, specialised
@@ -43,9 +44,9 @@ class Split(NamedTuple):
 class AlternatingRule(NamedTuple):
     """How clients choose, before their start and after it, and how they alternate."""
 
-    whole: Rule
-    global_part: Rule
-    local_part: Rule
+    whole: ScoreRule
+    global_part: ScoreRule
+    local_part: ScoreRule
     split: Split
     alternations: int
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.kernels.linear.ridge import factorise
+from fedbandit.kernels.linear.ridge import copy_matrix, factorise
 from fedbandit.kernels.linear.snapshots import free_slot, point
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import compiled, inlined
 
 BLOCK = 1024
 ROUNDING = 1e-6  # far more than that of a log-determinant
@@ -76,21 +76,7 @@ def meet(contacts: Contacts, client: int, ridge: float, dimension: int, log_gamm
     set_level(contacts, client, log_gamma + dimension * math.log(ridge))
 
 
-def note_upload(contacts: Contacts, copies: Copies, client: int, row: int, gram: Floats) -> Floats:
-    """Add a client's own upload to the copy shared with it, which from now on stands in `row`; return the copy."""
-    own: Floats = copies.own[row]
-    slot = contacts.slot_of[client]
-    if slot >= 0:
-        own[:] = copies.common[slot]
-        copies.users[slot] -= 1
-        contacts.slot_of[client] = -1
-    contacts.row_of[client] = row
-    own += gram
-    contacts.uploads_since[client] += 1
-    return own
-
-
-@compiled
+@inlined
 def take_owed(
     level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, log_gammas: Floats, log_det: float,
     uploads: int, found: Ints,
@@ -127,28 +113,49 @@ def merge(gram: Floats, moment: Floats, new_gram: Floats, new_moment: Floats, ob
         moment += new_moment[each]
 
 
+@compiled
+def _merge_and_check(
+    gram: Floats, moment: Floats, level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints,
+    slot_of: Ints, row_of: Ints, common: Floats, users: Ints, own: Floats, sender: int, row: int, new_gram: Floats,
+    new_moment: Floats, uploads: int, ridge: float, log_gammas: Floats, scratch: Floats, found: Ints,
+) -> int:  # fmt: skip
+    """Do what `merge_and_check` says, with the arrays of contacts and copies; write to `found` and return how many."""
+    shared = own[row]  # the sender's own upload is added to the copy shared with it, which from now on stands here
+    if slot_of[sender] >= 0:
+        copy_matrix(common[slot_of[sender]], shared)
+        users[slot_of[sender]] -= 1
+        slot_of[sender] = -1
+    row_of[sender] = row
+    uploads_since[sender] += 1
+    for i in range(moment.size):
+        moment[i] += new_moment[i]
+        for j in range(moment.size):
+            gram[i, j] += new_gram[i, j]
+            shared[i, j] += new_gram[i, j]
+    level[sender] = log_gammas[sender] + factorise(shared, ridge, scratch)
+    lowest[sender // BLOCK] = lowest_of(level, sender // BLOCK)
+    log_det = factorise(gram, ridge, scratch)
+    count = take_owed(level, lowest, uploads_before, uploads_since, log_gammas, log_det, uploads, found)
+    if count > 0:
+        slot = 0
+        while users[slot] > 0:
+            slot += 1
+        copy_matrix(gram, common[slot])
+        point(slot_of, users, found[:count], slot)
+    return count
+
+
 def merge_and_check(
     gram: Floats, moment: Floats, contacts: Contacts, copies: Copies, sender: int, row: int, new_gram: Floats,
-    new_moment: Floats, uploads: int, ridge: float, log_gammas: Floats, scratch: Floats,
+    new_moment: Floats, uploads: int, ridge: float, log_gammas: Floats,
 ) -> Ints:  # fmt: skip
-    """Take in the `uploads`-th upload of all, and return who is now sent a download."""
-    gram += new_gram
-    moment += new_moment
-    own = note_upload(contacts, copies, sender, row, new_gram)
-    set_level(contacts, sender, log_gammas[sender] + factorise(own, ridge, scratch))
-    log_det = factorise(gram, ridge, scratch)
+    """Take in the `uploads`-th upload of all, and return who is now sent a download; there is a free slot for it."""
     found = np.empty(len(contacts.level), dtype=np.int64)
-    clients = found[: take_owed(*contacts[:4], log_gammas, log_det, uploads, found)].copy()
-    if clients.size:
-        _share(contacts, copies, clients, gram)
-    return clients
-
-
-def _share(contacts: Contacts, copies: Copies, clients: Ints, gram: Floats) -> None:
-    """Note that the server's statistics are the copy last shared with clients; there is a free slot."""
-    slot = free_slot(copies.users)
-    copies.common[slot] = gram
-    point(contacts.slot_of, copies.users, clients, slot)
+    count = _merge_and_check(  # arrays are handed over quicker one by one than in tuples
+        gram, moment, *contacts, *copies, sender, row, new_gram, new_moment, uploads, ridge, log_gammas,
+        np.empty_like(gram), found,
+    )  # fmt: skip
+    return found[:count].copy()
 
 
 def note_download(
@@ -159,4 +166,6 @@ def note_download(
     contacts.uploads_since[clients] = 0
     for client in clients.tolist():
         set_level(contacts, client, log_gammas[client] + log_det)
-    _share(contacts, copies, clients, gram)
+    slot = free_slot(copies.users)
+    copies.common[slot] = gram
+    point(contacts.slot_of, copies.users, clients, slot)

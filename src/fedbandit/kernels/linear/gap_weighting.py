@@ -23,7 +23,8 @@ from typing import NamedTuple
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.linear.confidence import TIE, first_best, width
 from fedbandit.kernels.linear.ridge import dot, multiply
-from fedbandit.kernels.linear.ridge_rows import RidgeRows, Rule, observe
+from fedbandit.kernels.linear.ridge_rows import RidgeRows, observe
+from fedbandit.kernels.linear.rules import GapRule
 from fedbandit.kernels.shared.compiled import compiled, inlined
 from fedbandit.kernels.shared.lot import arm_by_lot, lot_of
 
@@ -118,7 +119,7 @@ def plausible_chances(
 
 @compiled
 def weigh_gaps(
-    arms: Floats, estimate: Floats, inverse: Floats, log_det: float, squares: float, turns: float, rule: Rule,
+    arms: Floats, estimate: Floats, inverse: Floats, log_det: float, squares: float, turns: float, rule: GapRule,
     scratch: Floats,
 ) -> None:  # fmt: skip
     """Write how likely each arm is to the first row of `scratch`."""
@@ -132,7 +133,7 @@ def weigh_gaps(
 
 
 @inlined
-def choose_by_gap(model: GapModel, row: int, arms: Floats, normals: Floats, rule: Rule, scratch: Floats) -> int:
+def choose_by_gap(model: GapModel, row: int, arms: Floats, normals: Floats, rule: GapRule, scratch: Floats) -> int:
     """Return the arm that the lot of the client of a row falls on, and note how likely it was."""
     weigh_gaps(
         arms, model.estimate[row], model.inverse[row], model.log_det[row], model.squares[row], model.turns[row], rule,
@@ -148,7 +149,7 @@ def choose_by_gap(model: GapModel, row: int, arms: Floats, normals: Floats, rule
 
 @inlined
 def observe_error(
-    rows: RidgeRows, scored: GapModel, row: int, arm: Floats, reward: float, rule: Rule, scratch: Floats
+    rows: RidgeRows, scored: GapModel, row: int, arm: Floats, reward: float, rule: GapRule, scratch: Floats
 ) -> None:
     """Note how far off the prediction was, then add the observation."""
     error = reward - dot(arm, scored.estimate[row])

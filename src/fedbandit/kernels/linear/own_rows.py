@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, dot, factorise, invert
-from fedbandit.kernels.linear.ridge_rows import REFRESH, RidgeRows, Rule
+from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, factorise, invert
+from fedbandit.kernels.linear.ridge_rows import REFRESH, RidgeRows
 from fedbandit.kernels.linear.ridge_rows import observe as observe_row
 from fedbandit.kernels.linear.ridge_rows import take_in as take_in_row
+from fedbandit.kernels.linear.rules import Rule
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.linear.turns import for_ridge
 from fedbandit.kernels.shared.compiled import inlined
@@ -100,15 +101,4 @@ def observe(
     rows.growth[row] = growth
 
 
-@inlined
-def observe_error(
-    rows: RidgeRows, scored: KnownOwnAndLots, row: int, arm: Floats, reward: float, rule: Rule, scratch: Floats
-) -> None:
-    """Note how far off the prediction was, then add the observation."""
-    error = reward - dot(arm, scored.estimate[row])
-    scored.squares[row] += error * error
-    scored.turns[row] += 1.0
-    observe(rows, scored, row, arm, reward, rule, scratch)
-
-
-BY_OWN_GROWTH = for_ridge("own", take_in, observe, observe_error)
+BY_OWN_GROWTH = for_ridge("own", take_in, observe)

@@ -25,11 +25,10 @@ from fedbandit.kernels.linear.confidence import (
     width,
 )
 from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, copy_matrix, invert, multiply
+from fedbandit.kernels.linear.rules import PERTURBED, THOMPSON, UCB, Rule, ScoreRule
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.compiled import inlined
 
-UCB, THOMPSON, PERTURBED, IGW = 0, 1, 2, 3
-AUTO = -1.0  # a greed that says: find your own
 REFRESH = 1024  # after so many rank-one updates the inverse is computed afresh
 
 
@@ -57,19 +56,6 @@ class Model(NamedTuple):
     inverse: Floats
     estimate: Floats
     log_det: Floats
-
-
-class Rule(NamedTuple):
-    """How rows choose and when they upload: the algorithm's parameters, as the kernels need them."""
-
-    ridge: float
-    width: Width
-    exploration: int
-    timed: bool  # weigh growth by the observations since the last upload (Sync-LinUCB)
-    greed: float = AUTO  # of inverse gap weighting, which also uses what follows
-    noise: float = 0.0
-    quiet_width: Width = Width(0.0, 0.0, 0.0)  # what `width` would be without noise
-    unit_width: Width = Width(0.0, 0.0, 0.0)  # and with noise 1; it grows with noise at a constant rate
 
 
 def empty_rows(capacity: int, dimension: int) -> RidgeRows:
@@ -201,7 +187,7 @@ ADD_SCORES = {UCB: add_scores, THOMPSON: add_thompson_scores, PERTURBED: add_per
 
 
 @inlined
-def choose(model: Model, row: int, arms: Floats, normals: Floats, rule: Rule, scratch: Floats) -> int:
+def choose(model: Model, row: int, arms: Floats, normals: Floats, rule: ScoreRule, scratch: Floats) -> int:
     """Return the arm that the client of a row prefers."""
     scores = scratch[0, 1, : arms.shape[0]]
     scores[:] = 0.0
@@ -248,7 +234,7 @@ def scratch_for(arms: int, dimension: int) -> Floats:
 
 def flush(rows: RidgeRows, row: Ints) -> tuple[Floats, Floats, Ints]:
     """Empty the upload buffers of some rows; return dV, db and the number of observations."""
-    place = slice(row[0], row[0] + 1) if row.size == 1 else row  # one row, the usual case, is taken out far quicker so
+    place = slice(int(row[0]), int(row[0]) + 1) if row.size == 1 else row  # one row, the usual case, is quicker so
     news = rows.new_gram[place].copy(), rows.new_moment[place].copy(), rows.fresh[place].copy()
     for each in (rows.new_gram, rows.new_moment, rows.growth, rows.fresh):
         each[place] = 0

@@ -12,18 +12,8 @@ from typing import Any, NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.linear.gap_weighting import choose_by_gap, observe_error
-from fedbandit.kernels.linear.ridge_rows import (
-    ADD_SCORES,
-    IGW,
-    PERTURBED,
-    THOMPSON,
-    UCB,
-    RidgeRows,
-    choose,
-    observe,
-    take_in,
-    take_in_apart,
-)
+from fedbandit.kernels.linear.ridge_rows import ADD_SCORES, RidgeRows, choose, observe, take_in, take_in_apart
+from fedbandit.kernels.linear.rules import IGW, PERTURBED, THOMPSON, UCB
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.at_once import AtOnce
 from fedbandit.kernels.shared.compiled import compiled, inlined, interpreted, specialised
@@ -105,14 +95,12 @@ def by_exploration(
 
 
 def for_ridge(
-    family: str,
-    take_in: Callable[..., None],
-    observe: Callable[..., None] = observe,
-    observe_error: Callable[..., None] = observe_error,
+    family: str, take_in: Callable[..., None], observe: Callable[..., None] = observe
 ) -> dict[int, TurnKernels]:
     """Return the kernels of plain regressions for each exploration; lots note errors when they observe."""
     ways = by_exploration(family, take_in, choose, observe)
-    by_lot = turn_kernels(f"{family}_igw", take_in, choose_by_gap, observe_error)
+    noting = specialised(observe_error, f"observe_error_{family}", observe=observe)
+    by_lot = turn_kernels(f"{family}_igw", take_in, choose_by_gap, noting)
     by_lot = by_lot._replace(observe=observe)  # of a reward that comes later, `learn` knows what was expected
     return {**ways, UCB: _at_once(ways[UCB]), IGW: _at_once(by_lot)}
 

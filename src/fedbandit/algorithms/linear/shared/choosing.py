@@ -16,7 +16,8 @@ from fedbandit.core.interfaces import Clients, Decided
 from fedbandit.core.turns import Observations
 from fedbandit.kernels.linear.gap_weighting import Errors, GapModel, weigh_gaps
 from fedbandit.kernels.linear.ridge import dot
-from fedbandit.kernels.linear.ridge_rows import AUTO, IGW, UCB, Model, Rule, scratch_for
+from fedbandit.kernels.linear.ridge_rows import Model, scratch_for
+from fedbandit.kernels.linear.rules import AUTO, IGW, UCB, Rule
 from fedbandit.kernels.linear.turns import TurnKernels
 from fedbandit.kernels.shared.at_once import AtOnce
 

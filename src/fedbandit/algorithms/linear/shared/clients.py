@@ -23,6 +23,7 @@ from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
+from fedbandit.kernels.linear.rules import Rule
 from fedbandit.kernels.linear.snapshots import empty_snapshots
 from fedbandit.kernels.linear.turns import (
     ASK,
@@ -48,7 +49,7 @@ class LinearClients(Correspondents):
     cadence = Cadence.TURN
     ways: ClassVar[dict[bool, dict[int, TurnKernels]]] = {True: RIDGE, False: BY_DOWNLOAD}  # by `Way.uses_own`
 
-    def __init__(self, rule: kernel.Rule, dimension: int, thresholds: Floats, way: Way, greets: Bools) -> None:
+    def __init__(self, rule: Rule, dimension: int, thresholds: Floats, way: Way, greets: Bools) -> None:
         """Take the rule, the way to deal with the server, each client's upload threshold and whether it says hello.
 
         A threshold is compared with the growth log(det(V_i + ridge I) / det(V_i - dV_i + ridge I)), so it is the
@@ -122,10 +123,10 @@ class LinearClients(Correspondents):
         """Play turns in one compiled loop until one sends something."""
         if not isinstance(turns.outcomes, Rewards):
             raise InvalidInput("this algorithm learns from rewards, not from duels: choose another environment")
-        choices, scratch = np.empty(len(turns), dtype=np.int64), kernel.scratch_for(*turns.features.shape[1:])
-        turn, lots = start, self.room_for_lots(len(turns) - start)
+        end, scratch = len(turns), kernel.scratch_for(*turns.features.shape[1:])
+        choices, turn, lots = np.empty(end, dtype=np.int64), start, self.room_for_lots(end - start)
         why = NEWCOMER if state.row_of[turns.client[start]] < 0 else DONE
-        while turn < len(turns):
+        while turn < end:
             if why == NEWCOMER:
                 self.settle(state, int(turns.client[turn]))
             turn, why = self.kernels.play(

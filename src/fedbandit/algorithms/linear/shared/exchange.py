@@ -18,7 +18,7 @@ import numpy as np
 from fedbandit.core.arrays import Bools, Floats, Ints
 
 NEVER = 1 << 60
-KEPT = 8  # uploads of a site; a cohort of many is simulated, where nothing crosses: one each
+KEPT = 8  # uploads of a site; a cohort of many is simulated, where nothing crosses: none
 
 
 class Exchange(NamedTuple):
@@ -39,7 +39,7 @@ def no_exchange(capacity: int, dimension: int, clients: int) -> Exchange:
     >>> no_exchange(capacity=1, dimension=2, clients=1).sent_gram.shape
     (1, 8, 2, 2)
     """
-    kept = KEPT if clients == 1 else 1
+    kept = KEPT if clients == 1 else 0
     return Exchange(
         np.zeros((capacity, kept, dimension, dimension)),
         np.zeros((capacity, kept, dimension)),
@@ -59,22 +59,28 @@ def begin_exchange(exchange: Exchange, row: int, first_ask: int) -> None:
 
 def note_signal(exchange: Exchange, row: int) -> None:
     """Note that a client sends something that holds no sums."""
-    exchange.age[row] += 1
+    if exchange.age.shape[1]:
+        exchange.age[row] += 1
     exchange.lost[row] += 1
 
 
 def note_upload(exchange: Exchange, row: int, gram: Floats, moment: Floats) -> None:
-    """Keep the sums that a client uploads."""
-    if exchange.age[row, -1] < NEVER:
-        exchange.lost[row] = exchange.age[row, -1]
-    for each in (exchange.sent_gram, exchange.sent_moment, exchange.age):
-        if each.shape[1] > 1:
-            each[row, 1:] = each[row, :-1].copy()
-    exchange.sent_gram[row, 0] = gram
-    exchange.sent_moment[row, 0] = moment
-    exchange.age[row, 0] = 0
+    """Keep the sums that a client uploads, where any are kept."""
+    if exchange.age.shape[1]:
+        _keep(exchange, row, gram, moment)
+    else:
+        exchange.lost[row] = 0
     note_signal(exchange, row)
     exchange.known[row] += 1
+
+
+def _keep(exchange: Exchange, row: int, gram: Floats, moment: Floats) -> None:
+    """Put an upload before those that are kept, of which the oldest may be lost."""
+    if exchange.age[row, -1] < NEVER:
+        exchange.lost[row] = exchange.age[row, -1]
+    for each, newest in ((exchange.sent_gram, gram), (exchange.sent_moment, moment), (exchange.age, 0)):
+        each[row, 1:] = each[row, :-1].copy()
+        each[row, 0] = newest
 
 
 def uploads_lacking(exchange: Exchange, row: int, lacks: int) -> list[int] | None:

@@ -21,10 +21,10 @@ from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
-from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.confidence import Width
+from fedbandit.kernels.linear.rules import AUTO, IGW, PERTURBED, THOMPSON, UCB, GapRule, Rule, ScoreRule
 
-EXPLORATIONS = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "perturbed": kernel.PERTURBED, "igw": kernel.IGW}
+EXPLORATIONS = {"ucb": UCB, "thompson": THOMPSON, "perturbed": PERTURBED, "igw": IGW}
 TIE = 1e-9  # growths this close to a threshold do not pass it, so that exact ties do not depend on rounding
 
 
@@ -57,12 +57,17 @@ class LinearAlgorithm(Algorithm):
         offset = 2.0 * math.log(1.0 / self.delta) - dimension * math.log(self.ridge)
         return Width(math.sqrt(self.ridge), self.noise, offset)
 
-    def rule(self, dimension: int, *, timed: bool = False) -> kernel.Rule:
+    def rule(self, dimension: int, *, timed: bool = False) -> Rule:
         """Return the parameters as the kernels need them."""
-        greed = kernel.AUTO if self.greed == "auto" else float(self.greed)
+        if EXPLORATIONS[self.exploration] != IGW:
+            return self.score_rule(dimension, timed=timed)
+        greed = AUTO if self.greed == "auto" else float(self.greed)
         quiet, unit = (replace(self, noise=noise).width(dimension) for noise in (0.0, 1.0))
-        exploration = EXPLORATIONS[self.exploration]
-        return kernel.Rule(self.ridge, self.width(dimension), exploration, timed, greed, self.noise, quiet, unit)
+        return GapRule(self.ridge, IGW, timed, greed, self.noise, quiet, unit)
+
+    def score_rule(self, dimension: int, *, timed: bool = False) -> ScoreRule:
+        """Return the parameters of clients that choose by a score."""
+        return ScoreRule(self.ridge, self.width(dimension), EXPLORATIONS[self.exploration], timed)
 
 
 def per_client(name: str, value: float | tuple[float, ...], clients: int) -> Floats:

@@ -124,7 +124,7 @@ class PushServer(Server):
         state.uploads += 1
         clients = merge_and_check(
             state.gram, state.moment, state.contacts, state.copies, sender, row, gram, moment, state.uploads,
-            self.ridge, self.log_gammas, np.empty((self.dimension, self.dimension)),
+            self.ridge, self.log_gammas,
         )  # fmt: skip
         return self._send(state, clients) if clients.size else ()
 
