@@ -12,18 +12,18 @@ def kernel(world, *, draws=None, ridge=1.0, width=0.1, length=1.0):
     chosen = []
 
     def k(a, b):
-        return np.exp(-np.sum((a - b) ** 2) / (2 * length**2))
+        return np.exp(-np.sum((a - b) ** 2, axis=-1) / (2 * length**2))
 
     for turn, i in enumerate(world["client"]):
-        past = [x for x, _ in history[i]]
+        past = np.array([x for x, _ in history[i]]).reshape(-1, world["arms"].shape[2])
         rewards = np.array([y for _, y in history[i]])
-        gram = np.array([[k(a, b) for b in past] for a in past]).reshape(len(past), len(past))
+        gram = k(past[:, np.newaxis], past)
         inverse = np.linalg.inv(gram + ridge * np.eye(len(past)))
         scores = []
         for arm, x in enumerate(world["arms"][turn]):
-            near = np.array([k(x, a) for a in past])
-            mean = near @ inverse @ rewards if past else 0.0
-            spread = np.sqrt(max(0.0, 1.0 - (near @ inverse @ near if past else 0.0)))
+            near = k(x, past)
+            mean = near @ inverse @ rewards
+            spread = np.sqrt(max(0.0, 1.0 - near @ inverse @ near))
             scores.append(mean + width * spread * (1.0 if draws is None else draws[turn, arm]))
         arm = lowest_best(scores)
         chosen.append(arm)

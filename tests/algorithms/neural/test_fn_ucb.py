@@ -25,13 +25,13 @@ def initial(world, parameters):
     return make(world["arms"].shape[2], parameters["width"], depth, parameters.get("network_seed", 0)).initial
 
 
-def compare(folder, world, name="fn-ucb-less", **changes):
-    """Compare a run with the transcription: message by message, and in whole rounds where all communicate in each."""
+def compare(folder, world, name="fn-ucb-less", in_whole_rounds=False, **changes):
+    """Compare a run with the transcription message by message; that whole rounds do the same is in test_shortcut.py."""
     parameters = {**SMALL, **changes}
     algorithm, environment = fb.algorithm(name, **parameters), recorded(folder, world)
     known = {key: value for key, value in parameters.items() if key not in {"precision", "network_seed"}}
     literal = reference.fn_ucb(world, initial(world, parameters), all_inverses=name == "fn-ucb", **known)
-    for each in (ByMessages(algorithm), algorithm)[: 1 if changes.get("sync_threshold") else 2]:
+    for each in (ByMessages(algorithm), algorithm)[: 1 + in_whole_rounds]:
         assert_equals(literal, *simulate(each, environment, environment.setting().horizon))
     return literal
 
@@ -55,7 +55,9 @@ COSINE = {"seed": 0, "rounds": 25, "clients": 3, "arms": 4, "dimension": 3}
 @pytest.mark.parametrize("initialisation", ["symmetric", "normal"])
 def test_both_forms_equal_the_transcription(tmp_path, name, diagonal, initialisation):
     world = nonlinear_rounds(**COSINE)
-    compare(tmp_path, world, name, diagonal=diagonal, initialisation=initialisation, weight="ramp:20")
+    compare(
+        tmp_path, world, name, diagonal=diagonal, initialisation=initialisation, in_whole_rounds=True, weight="ramp:20"
+    )
 
 
 @pytest.mark.parametrize("weight", ["theory", 0.0, 1.0, 0.3])

@@ -78,15 +78,19 @@ def assert_shortcut_equals_messages(world, algorithm, rounds, tolerance=1e-8):
 
 LONG = [
     ("fn-ucb-less", {}),
-    ("fn-ucb-less", {"diagonal": True, "weight": "theory"}),
     ("fn-ucb", {"weight": "theory", "train_from": "average", "initialisation": "normal"}),
+    ("neural-ts", {}),
+]
+MORE = [
+    ("fn-ucb-less", {"diagonal": True, "weight": "theory"}),
     ("fn-ucb-less", {"aggregate": False, "warm_start": False, "regulariser": "decay", "rate_bound": "count"}),
     ("neural-ucb", {}),
-    ("neural-ts", {}),
 ]
 
 
-@pytest.mark.parametrize(("name", "changes"), LONG, ids=str)
+@pytest.mark.parametrize(
+    ("name", "changes"), [*LONG, *(pytest.param(*each, marks=pytest.mark.slow) for each in MORE)], ids=str
+)
 def test_the_shortcut_equals_messages_across_all_borders(tmp_path, arrays, name, changes):
     trace = assert_shortcut_equals_messages(recorded(tmp_path, arrays), fb.algorithm(name, **SMALL, **changes), ROUNDS)
     assert trace.rounds == (0 if name.startswith("neural") else ROUNDS)

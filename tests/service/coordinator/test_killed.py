@@ -155,12 +155,12 @@ def survive(folder, seed):
         machines.end()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_whoever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, seed):
     survive(tmp_path, seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 24))
+@pytest.mark.parametrize("seed", range(1, 24))
 def test_nor_in_many_more_runs(tmp_path, seed):
     survive(tmp_path, seed)
