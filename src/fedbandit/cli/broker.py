@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.service.coordinator.settings import ServicePlan, read_plan
-from fedbandit.service.keys.files import Keys
-from fedbandit.transport.nats.broker import server_environment, server_program
-from fedbandit.transport.nats.broker_settings import BROKER, BrokerSettings, Security
+
+if TYPE_CHECKING:
+    from fedbandit.service.coordinator.settings import ServicePlan
+    from fedbandit.transport.nats.broker_settings import BrokerSettings
 
 
 def broker(
@@ -24,6 +24,9 @@ def broker(
     only_print: Annotated[bool, typer.Option("--print", help="Print the configuration and do no more.")] = False,
 ) -> None:
     """Run the broker that the federations of a file meet at; sites may say only what is theirs to say."""
+    from fedbandit.service.coordinator.settings import read_plan  # what only this command needs, is slow
+    from fedbandit.transport.nats.broker import server_environment, server_program
+
     settings = settings_for(read_plan(file), store.absolute(), listen, keys.absolute())
     if only_print:
         typer.echo(settings.text)
@@ -37,6 +40,9 @@ def broker(
 
 def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path) -> BrokerSettings:
     """Return the settings of the broker of a plan."""
+    from fedbandit.service.keys.files import Keys
+    from fedbandit.transport.nats.broker_settings import BROKER, BrokerSettings, Security
+
     where = urlsplit(plan.broker)
     security = None
     if where.scheme == "tls":

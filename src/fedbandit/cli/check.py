@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fedbandit.core.errors import FedbanditError
-from fedbandit.durable.inspection import Findings, inspect
-from fedbandit.durable.journals.journal import without_password
-from fedbandit.durable.journals.reading import journals_at, reading
+
+if TYPE_CHECKING:
+    from fedbandit.durable.inspection import Findings
 
 
 def check(
@@ -17,6 +17,9 @@ def check(
     federation: Annotated[str | None, typer.Option(help="Only the journal of this federation.")] = None,
 ) -> None:
     """Check every record of journals and stores, and say what is in them; nothing is changed."""
+    from fedbandit.durable.journals.journal import without_password  # what only this command needs, is slow
+    from fedbandit.durable.journals.reading import journals_at
+
     is_whole = True
     for place, name in journals_at(journal, federation):
         found = _inspected(place, name)
@@ -32,6 +35,9 @@ def check(
 
 
 def _inspected(place: str, name: str) -> Findings:
+    from fedbandit.durable.inspection import Findings, inspect
+    from fedbandit.durable.journals.reading import reading
+
     try:
         with reading(place, name) as rows:
             return inspect(rows)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedbandit.service.coordinator.coordinator import serve as serve_plan
-from fedbandit.service.coordinator.logs import log_to_stderr
-from fedbandit.service.coordinator.settings import ServicePlan, read_plan
-from fedbandit.transport.nats.address import check_server
+if TYPE_CHECKING:
+    from fedbandit.service.coordinator.settings import ServicePlan
 
 
 def serve(
@@ -22,6 +20,10 @@ def serve(
     http: Annotated[str | None, typer.Option(help="HOST:PORT of health, metrics and the status page.")] = None,
 ) -> None:
     """Serve federations until Ctrl-C or SIGTERM."""
+    from fedbandit.service.coordinator.coordinator import serve as serve_plan  # what only this command needs, is slow
+    from fedbandit.service.coordinator.logs import log_to_stderr
+    from fedbandit.service.coordinator.settings import read_plan
+
     log_to_stderr()
     serve_plan(_overridden(read_plan(file), broker, credentials, journal, http))
 
@@ -29,6 +31,8 @@ def serve(
 def _overridden(
     plan: ServicePlan, broker: str | None, credentials: Path | None, journal: str | None, http: str | None
 ) -> ServicePlan:
+    from fedbandit.transport.nats.address import check_server
+
     if broker is not None:
         plan = replace(plan, broker=check_server(broker))
     if credentials is not None:

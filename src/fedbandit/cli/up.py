@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.status import Status
@@ -17,10 +17,10 @@ from fedbandit.cli.run import assignments
 from fedbandit.cli.screen import err, out
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
-from fedbandit.service.demo.local import ChildEnded, LocalFederation, require_free, require_installed
-from fedbandit.service.demo.site import rehearse
-from fedbandit.service.demo.worlds import Demo
 from fedbandit.simulation.run import algorithm_named
+
+if TYPE_CHECKING:
+    from fedbandit.service.demo.local import LocalFederation
 
 LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
@@ -41,6 +41,10 @@ def up(
     ] = None,
 ) -> None:
     """Run a broker, a coordinator and some sites on this machine, and show the address of the status page."""
+    from fedbandit.service.demo.local import ChildEnded, LocalFederation, require_free, require_installed
+    from fedbandit.service.demo.site import rehearse  # what only this command needs, is slow
+    from fedbandit.service.demo.worlds import Demo
+
     require_installed()
     place = _world(environment, assignments("--world", world), sites)
     _check(rate, port, duration, seed)

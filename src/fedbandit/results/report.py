@@ -7,10 +7,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment as Templates
-from jinja2 import PackageLoader
-from markupsafe import Markup
-
 from fedbandit.core.version import VERSION
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
@@ -27,6 +23,10 @@ def write_report(
     folder: Path,
 ) -> Path:
     """Write `report.html`; return its path."""
+    from jinja2 import Environment as Templates  # slow to import, and columns are named without it
+    from jinja2 import PackageLoader
+    from markupsafe import Markup
+
     templates = Templates(loader=PackageLoader("fedbandit.results", "templates"), autoescape=True)
     templates.filters["measured"] = measured
     drawings = [Markup(_inline(path)) for path in figures if path.suffix == ".svg"]
