@@ -1,6 +1,7 @@
 """kill -9 of real processes, whichever and whenever: broker, coordinator, sites. Nothing is lost or counted twice.
 
-Features and rewards are multiples of 1/16, so that every sum is exact and is compared with ==.
+Features and rewards are multiples of 1/16, so that every sum is exact and is compared with ==; where sums travel
+rounded, they and what rounding left at the sites are within 1e-9 of what was observed.
 """
 
 from __future__ import annotations
@@ -21,17 +22,22 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.wire import decode
+from fedbandit.wire.frame import Frame
 from fedbandit.wire.state import encode_state
 from samples.deployed import Coordinator
 from samples.waiting import until
-from simulation.tagged import sums_of, tagged_setting, tagged_turns, times_counted
+from simulation.tagged import differ, sums_of, tagged_setting, tagged_turns, times_counted
 
 SITES, TURNS, KILLS = 2, 40, 4
 ALGORITHMS = [
+    ("lean-linucb", {"upload_threshold": 300.0, "download_threshold": 1.0}),  # rounded, as it is by default
     ("async-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0}),
     ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
     ("sync-linucb", {"sync_threshold": 0.5}),
     ("clustered-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0, "noise": 0.0}),
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 20.0, "download_threshold": 1.0}),
+    ("lean-linucb", {"upload_threshold": 300.0, "download_threshold": 1.0, "delivery": "upload"}),
 ]
 
 
@@ -117,23 +123,25 @@ def check(machines):
     stores = [SqliteJournal(machines.folder / f"site-{number}.db") for number in range(SITES)]
     sites = [DurableClient(machines.charter, number, fresh=1 << 31, journal=each) for number, each in enumerate(stores)]
     turns = tagged_turns(machines.seed, TURNS, SITES)
-    gram, moment = 0.0, 0.0
+    rows = [site.life.node.state.rows for site in sites]
+    total_gram, total_moment = sums_of(server.node.state)
+    total_gram = total_gram + sum(row.new_gram[0] for row in rows)
+    total_moment = total_moment + sum(row.new_moment[0] for row in rows)
+    gram, moment = np.zeros_like(total_gram), np.zeros_like(total_moment)
     for number in range(SITES):
         diary = (machines.folder / f"diary-{number}.jsonl").read_text().splitlines()
         for entry in {each["turn"]: each for each in map(json.loads, diary)}.values():
             arm = turns.features[entry["turn"], entry["arm"]]
             gram = gram + np.outer(arm, arm)
             moment = moment + turns.outcomes.payoff[entry["turn"], entry["arm"]] * arm
-    rows = [site.life.node.state.rows for site in sites]
-    total_gram, total_moment = sums_of(server.node.state)
-    counted = total_gram + sum(row.new_gram[0] for row in rows)
-    assert (times_counted(counted) == 1).all()
-    assert (counted == gram).all()
-    assert (total_moment + sum(row.new_moment[0] for row in rows) == moment).all()
+    assert (times_counted(total_gram) == 1).all()
+    assert not differ(machines.charter, total_gram, gram, is_all_there=True)
+    assert not differ(machines.charter, total_moment, moment, is_all_there=True)
     for number, site in enumerate(sites):
         latest = server.postbox.latest.get(number)
         assert site.life.version == ((latest[-1].epoch, int(latest[-1].sequence)) if latest else (0, 0))
-        assert not site.life.outbox.frames
+        unsent = [decode(Frame.from_bytes(data).body) for data in site.life.outbox.frames.values()]
+        assert all(each.is_signal() for each in unsent), "it may ask, as it was opened here"
         assert not site.life.outbox.refused
     assert encode_state(replay(machines.charter, journal.records()).state) == encode_state(server.node.state)
     for each in [journal, *stores]:
@@ -161,6 +169,6 @@ def test_whoever_is_killed_nothing_is_lost_and_nothing_counts_twice(tmp_path, se
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 24))
+@pytest.mark.parametrize("seed", range(1, 28))
 def test_nor_in_many_more_runs(tmp_path, seed):
     survive(tmp_path, seed)
