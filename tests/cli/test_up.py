@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import fedbandit as fb
 from fedbandit.service.demo import local
+from fedbandit.service.demo.worlds import Demo
 from fedbandit.transport.nats.broker import free_port
 
 PROGRAM = (sys.executable, "-c", "from fedbandit.cli import main; main()", "up")
@@ -143,6 +145,16 @@ def _read(path):
         return ""
 
 
+def test_a_folder_keeps_its_algorithm_if_none_is_asked_for(fedbandit, tmp_path):
+    """Refused here, so that nothing is started: the sentence names the algorithm."""
+    demo = Demo.of(fb.algorithm("async-linucb", ridge=0.5), fb.environment("linear", clients=5))
+    demo.write(tmp_path, "nats://127.0.0.1:1", "127.0.0.1:1")
+    for folder, name in ((tmp_path, "async-linucb"), (tmp_path / "new", "lean-linucb")):
+        said = fedbandit("up", "--folder", folder, "--environment", "dueling")
+        assert said.code == 2
+        assert f"{name} needs features of each arm" in said.err
+
+
 def test_a_port_that_is_taken_is_said_in_one_sentence(fedbandit):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -170,7 +182,7 @@ def test_without_the_extra_its_name_is_said(fedbandit, monkeypatch):
         (("--seed", -1), "--seed must be at least 0"),
         (("--world", "clients=3"), "give it as --sites"),
         (("--algorithm", "nothing"), "'nothing'"),
-        (("--environment", "dueling"), "async-linucb needs features of each arm and rewards, but dueling has"),
+        (("--environment", "dueling"), "lean-linucb needs features of each arm and rewards, but dueling has"),
         (("--folder", "/proc/nowhere"), "--folder /proc/nowhere: cannot make it"),
     ],
 )

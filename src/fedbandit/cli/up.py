@@ -15,6 +15,7 @@ from rich.status import Status
 
 from fedbandit.cli.run import assignments
 from fedbandit.cli.screen import err, out
+from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
 from fedbandit.simulation.run import algorithm_named
@@ -24,11 +25,15 @@ if TYPE_CHECKING:
 
 LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
+BEST = "lean-linucb"  # see docs/choosing.md
 
 
 def up(
     sites: Annotated[int | None, typer.Option(help="How many sites; default: 5.")] = None,
-    algorithm: Annotated[str, typer.Option(help="An algorithm of `fedbandit list`.")] = "async-linucb",
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="An algorithm of `fedbandit list`; default: that of the folder, or else lean-linucb."),
+    ] = None,
     environment: Annotated[str, typer.Option(help="An environment of `fedbandit list`.")] = "linear",
     set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
     world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
@@ -48,7 +53,7 @@ def up(
     require_installed()
     place = _world(environment, assignments("--world", world), sites)
     _check(rate, port, duration, seed)
-    demo = Demo.of(algorithm_named(algorithm, **assignments("--set", set_)), place, seed=seed, rate=rate)
+    demo = Demo.of(_algorithm(algorithm, assignments("--set", set_), folder), place, seed=seed, rate=rate)
     if port:
         require_free(port)
     with err.status("Rehearsing in one process; the first time, kernels are compiled: up to a minute …"):
@@ -71,6 +76,15 @@ def up(
         with err.status("Ending the sites, the coordinator and the broker …"):
             federation.stop()
     _summarise(told, time.monotonic() - began, folder)
+
+
+def _algorithm(name: str | None, values: dict[str, str], folder: Path | None) -> Algorithm:
+    """Return what was asked for; a folder in which a demo has begun keeps its algorithm if nothing was."""
+    from fedbandit.service.demo.worlds import FILE, Demo
+
+    if name is None and not values and folder is not None and (folder / FILE).exists():
+        return Demo.read(folder).charter.algorithm
+    return algorithm_named(name or BEST, **values)
 
 
 def _world(name: str, values: dict[str, str], sites: int | None) -> Environment:

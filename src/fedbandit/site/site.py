@@ -1,6 +1,6 @@
 """The site that an application embeds.
 
-    site = fb.Site("async-linucb", dimension=25, clients=100, number=7, store="site.db")
+    site = fb.Site("lean-linucb", dimension=25, clients=100, number=7, store="site.db")
     decision = site.choose(arms, ids=names)         # a few microseconds; nothing waits for the network
     ...
     site.learn(decision.id, reward)                  # whenever the reward is known, in any order, once or repeatedly

@@ -13,8 +13,8 @@ from fedbandit.service.demo.worlds import NAME, Demo
 @pytest.mark.parametrize(
     ("algorithm", "environment"),
     [
-        ("async-linucb", "linear"), ("sync-linucb", "linear"), ("fldb-gd", "dueling"), ("fedglb-ucb", "logistic"),
-        ("fedego-lasso", "sparse"), ("async-linucb-am", "personal"),
+        ("lean-linucb", "linear"), ("async-linucb", "linear"), ("sync-linucb", "linear"), ("fldb-gd", "dueling"),
+        ("fedglb-ucb", "logistic"), ("fedego-lasso", "sparse"), ("async-linucb-am", "personal"),
     ],
 )  # fmt: skip
 def test_the_coordinator_reads_from_the_file_what_the_sites_were_told(tmp_path, algorithm, environment):

@@ -6,12 +6,12 @@ journal = "journals"                    # a folder of SQLite files, or postgresq
 http = "127.0.0.1:8080"                 # health, metrics and the status page
 
 [federations.demo]
-algorithm = "async-linucb"
+algorithm = "lean-linucb"
 clients = 10
 dimension = 25
 arms = 25                               # 1 where the algorithm need not know
 horizon = 1                             # 1 where the algorithm need not know
-set = { upload_threshold = 3 }          # parameters of the algorithm
+set = { upload_threshold = 1.1 }        # parameters of the algorithm
 deadline = 30                           # seconds after which a round goes on without silent sites
 keep_log = false                        # keep all envelopes for ever, to replay them
 limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
