@@ -183,7 +183,7 @@ def test_adult(official: Path) -> None:
     assert data.missing == ()
 
 
-@pytest.mark.parametrize("name", ["movielens-1m", "covertype"])
+@pytest.mark.parametrize("name", ["movielens-1m", pytest.param("covertype", marks=pytest.mark.slow)])
 def test_large_sets_are_kept_once_read(name: str, official: Path, nowhere: Path) -> None:
     first = check(name, official)
     assert [path.suffix for path in (nowhere / "parsed").iterdir()] == [".npz"]

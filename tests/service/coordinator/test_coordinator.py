@@ -30,15 +30,12 @@ from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.waiting import until
 
 ROUNDS = 8
-FAMILIES = {  # one algorithm of each family
+FAMILIES = {  # one algorithm of each family, by what the names of its messages begin with
     "linear": "async-linucb",
     "dueling": "fldb-gd",
-    "generalised linear": "fedglb-ucb",
+    "glm": "fedglb-ucb",
     "lasso": "fedego-lasso",
-    "neural": "fn-ucb-less",
 }
-SMALL = {"fn-ucb-less": {"set": {"width": 4, "train_steps": 2}}}
-LONGER = {"fn-ucb-less": (pytest.mark.slow, NEEDS_JAX)}  # what is compiled first takes seconds, in every process
 
 
 @pytest.fixture(scope="module")
@@ -108,43 +105,63 @@ def state_in(journal_url, name, charter):
     return state, again
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, id=family, marks=LONGER.get(name, ())) for family, name in FAMILIES.items()]
-)
-def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(tmp_path, serve, broker, name):
-    table = table_of(name, **SMALL.get(name, {}))
-    coordinator = serve({name: table})
-    sites = open_sites(table)
-    connect(sites, broker, name)
-    play(sites, name)
-    finish(sites, coordinator)
-    state, again = state_in(str(tmp_path / "journals"), name, charter_of(table))
+def deploy(coordinator, broker, tables):
+    """Let the sites of all federations have their turns side by side, and end."""
+    sites = {name: open_sites(table) for name, table in tables.items()}
+    for name in tables:
+        connect(sites[name], broker, name)
+    for name, table in tables.items():
+        play(sites[name], table["algorithm"])
+    finish([site for each in sites.values() for site in each], coordinator)
+
+
+def require_truth(journals, name, table):
+    """Require of a federation's log that it gives the state when it is replayed in process."""
+    charter = charter_of(table)
+    state, again = state_in(journals, name, charter)
     assert state == again
-    assert state != encode_state(charter_of(table).build().server.start(CLIENTS)), "nothing has happened"
+    assert state != encode_state(charter.build().server.start(CLIENTS)), "nothing has happened"
 
 
-def test_two_federations_on_one_coordinator_do_not_touch_each_other(tmp_path, serve, broker):
-    """Each journal tells the whole truth about its own federation, and holds nothing of the other."""
-    tables = {"one": table_of("sync-linucb"), "other": table_of("fldb-gd")}
-    coordinator = serve(tables)
-    both = {name: open_sites(table) for name, table in tables.items()}
-    for name, sites in both.items():
-        connect(sites, broker, name)
-    for name, table in tables.items():
-        play(both[name], table["algorithm"])
-    finish([site for sites in both.values() for site in sites], coordinator)
-    for name, table in tables.items():
-        charter = charter_of(table)
-        state, again = state_in(str(tmp_path / "journals"), name, charter)
-        assert state == again
-        journal = open_journal(str(tmp_path / "journals"), name, keep_log=True)
-        server = DurableServer(charter, journal, epoch=1, now=0.0)
-        assert sorted(server.accounts.joined) == list(range(CLIENTS))
-        records = [ServerRecord.from_bytes(entry.data) for entry in journal.records()]
-        frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
-        kinds = {decode(frame.body).kind.split(".")[0] for frame in frames if frame.kind is Kind.UPLOAD}
-        assert kinds == {"linear" if name == "one" else "dueling"}
-        journal.close()
+@pytest.fixture(scope="module")
+def families(tmp_path_factory, broker):
+    """The journals of one coordinator that has served a federation of each family, and their tables."""
+    folder = tmp_path_factory.mktemp("families")
+    tables = {family: table_of(name) for family, name in FAMILIES.items()}
+    coordinator = Coordinator(folder, broker.url, tables).start()
+    try:
+        deploy(coordinator.wait(), broker, tables)
+    finally:
+        coordinator.end()
+    return str(folder / "journals"), tables
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(families, family):
+    journals, tables = families
+    require_truth(journals, family, tables[family])
+
+
+@NEEDS_JAX
+@pytest.mark.slow  # what is compiled first takes seconds, in every process
+def test_so_does_the_log_of_a_deployed_run_with_networks(tmp_path, serve, broker):
+    tables = {"neural": table_of("fn-ucb-less", set={"width": 4, "train_steps": 2})}
+    deploy(serve(tables), broker, tables)
+    require_truth(str(tmp_path / "journals"), "neural", tables["neural"])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_federations_on_one_coordinator_do_not_touch_each_other(families, family):
+    """Each journal holds nothing of another federation."""
+    journals, tables = families
+    journal = open_journal(journals, family, keep_log=True)
+    server = DurableServer(charter_of(tables[family]), journal, epoch=1, now=0.0)
+    assert sorted(server.accounts.joined) == list(range(CLIENTS))
+    records = [ServerRecord.from_bytes(entry.data) for entry in journal.records()]
+    frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
+    kinds = {decode(frame.body).kind.split(".")[0] for frame in frames if frame.kind is Kind.UPLOAD}
+    assert kinds == {family}
+    journal.close()
 
 
 def test_a_journal_in_postgresql_survives_a_kill(tmp_path, serve, broker, postgres_url):
