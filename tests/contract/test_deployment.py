@@ -18,13 +18,17 @@ from fedbandit.simulation.replay import replay
 from fedbandit.wire.frame import Kind, with_numbers
 from fedbandit.wire.state import encode_state
 
-ROUNDS = 12
 NO_LOST_DISKS = {name: weight for name, weight in FAULTS.items() if name not in ("restore", "lose_disk")}
 
 
-def deployed(name, seed, faults):
-    charter = Charter.named(name, small_setting(name, ROUNDS))
-    return FaultyRun(charter, small_turns(name, ROUNDS, seed), seed, faults=faults).run()
+def rounds_of(name):
+    return 6 if name.startswith("fn-") else 12  # a turn of a network takes far longer
+
+
+def deployed(name, seed, faults, kind=FaultyRun):
+    rounds = rounds_of(name)
+    charter = Charter.named(name, small_setting(name, rounds))
+    return kind(charter, small_turns(name, rounds, seed), seed, faults=faults).run()
 
 
 def server_state(run):
@@ -58,8 +62,7 @@ class LiedTo(FaultyRun):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_a_new_epoch_of_downloads_at_any_time_leaves_nobody_waiting(name):
-    charter = Charter.named(name, small_setting(name, ROUNDS))
-    run = LiedTo(charter, small_turns(name, ROUNDS, 4), 4, faults={**NO_LOST_DISKS, "lie": 3.0}).run()
+    run = deployed(name, seed=4, faults={**NO_LOST_DISKS, "lie": 3.0}, kind=LiedTo)
     assert run.coordinator.node.node.epoch > 1
     assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
     assert not run.history.refused
@@ -99,7 +102,7 @@ def test_a_snapshot_and_the_rest_of_the_log_are_the_whole_log(name):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_uploads_and_downloads_are_declared_with_their_shapes(name):
-    setting = small_setting(name, ROUNDS)
+    setting = small_setting(name, rounds_of(name))
     sides = fb.algorithm(name).build(setting)
     for side, direction in ((sides.server, Upload), (sides.clients, Download)):
         schema = Schema.of(side, direction, setting).require_shapes()
@@ -108,7 +111,7 @@ def test_uploads_and_downloads_are_declared_with_their_shapes(name):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_deadlines_are_met_by_servers_that_wait_for_all(name):
-    side = fb.algorithm(name).build(small_setting(name, ROUNDS)).server
+    side = fb.algorithm(name).build(small_setting(name, rounds_of(name))).server
     if isinstance(side, MeetsDeadlines):
         state = side.start(3)
         assert side.awaited(state).size == 0

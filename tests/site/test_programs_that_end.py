@@ -68,7 +68,7 @@ print(json.dumps([len(refusals), sorted(set(refusals)), sum(site.learn(each, 1.0
 """
 
 
-@pytest.mark.parametrize("attempt", range(2))
+@pytest.mark.parametrize("attempt", [0, *(pytest.param(attempt, marks=pytest.mark.slow) for attempt in range(1, 5))])
 def test_a_site_that_is_closed_while_threads_learn_keeps_what_it_has_told_them(tmp_path, attempt):
     refused, reasons, forgotten = json.loads(program(CLOSED_BY_ANOTHER_THREAD, tmp_path / "site.db"))
     assert refused == 6

@@ -6,6 +6,7 @@ import asyncio
 import json
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 import nats
 import pytest
@@ -26,21 +27,30 @@ def read(coordinator, path):
         return answer.read().decode()
 
 
-def told(coordinator):
-    return json.loads(read(coordinator, "status.json"))["federations"][0]
+def told(coordinator, name="clinics"):
+    return next(each for each in json.loads(read(coordinator, "status.json"))["federations"] if each["name"] == name)
 
 
-@pytest.fixture
-def serve(tmp_path):
+@contextmanager
+def serving(folder, *federations):
     """Start a broker and a coordinator that do not outlive the test."""
-    with Broker(BrokerSettings(tmp_path / "broker", port=free_port())) as broker:
-        coordinator = Coordinator(tmp_path, broker.url, {"clinics": TABLE}).start().wait()
-        yield broker, coordinator
-        coordinator.end()
+    with Broker(BrokerSettings(folder / "broker", port=free_port())) as broker:
+        coordinator = Coordinator(folder, broker.url, dict.fromkeys(federations, TABLE)).start()
+        try:
+            yield broker, coordinator.wait()
+        finally:
+            coordinator.end()
 
 
-def test_a_refused_upload_puts_its_site_in_trouble_and_leaves_health_green(serve):
-    broker, coordinator = serve
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A coordinator for all tests that leave its health green: the sites of `shops` do nothing wrong."""
+    with serving(tmp_path_factory.mktemp("served"), "clinics", "shops") as both:
+        yield both
+
+
+def test_a_refused_upload_puts_its_site_in_trouble_and_leaves_health_green(served):
+    broker, coordinator = served
 
     async def send():
         connection = await nats.connect(broker.url)
@@ -58,15 +68,15 @@ def test_a_refused_upload_puts_its_site_in_trouble_and_leaves_health_green(serve
     until(lambda: coordinator.said("an upload of site 1 was refused") == 1, "the log")
 
 
-def test_the_share_of_a_site_in_the_observations_is_shown(serve):
-    broker, coordinator = serve
+def test_the_share_of_a_site_in_the_observations_is_shown(served):
+    broker, coordinator = served
     site, *_ = open_sites(TABLE)
     with site:
-        site.connect(f"{broker.url}/clinics", every=0.3)
+        site.connect(f"{broker.url}/shops", every=0.3)
         for _ in range(20):
             site.learn(site.choose([[1.0, 0.0], [0.0, 1.0]]), 1.0)
-        until(lambda: told(coordinator)["sites"][0]["observations"] == 20, "all observations")
-    sites = sorted(told(coordinator)["sites"], key=lambda each: each["site"])
+        until(lambda: told(coordinator, "shops")["sites"][0]["observations"] == 20, "all observations")
+    sites = sorted(told(coordinator, "shops")["sites"], key=lambda each: each["site"])
     assert [each["share"] for each in sites] == [1.0, 0.0, 0.0]
     assert sites[0]["backlog"] == 0
 
@@ -93,10 +103,9 @@ def test_a_coordinator_of_others_sites_without_limits_says_so_when_it_starts_and
             coordinator.end()
 
 
-def test_a_second_coordinator_with_a_journal_of_its_own_ends_with_a_sentence(serve, tmp_path):
-    broker, first = serve
-    (tmp_path / "second").mkdir()
-    second = Coordinator(tmp_path / "second", broker.url, {"clinics": TABLE}).start()
+def test_a_second_coordinator_with_a_journal_of_its_own_ends_with_a_sentence(served, tmp_path):
+    broker, first = served
+    second = Coordinator(tmp_path, broker.url, {"clinics": TABLE}).start()
     try:
         assert second.process.wait(PATIENCE) == 2
     finally:
@@ -105,17 +114,17 @@ def test_a_second_coordinator_with_a_journal_of_its_own_ends_with_a_sentence(ser
     assert json.loads(read(first, "health"))["ready"]
 
 
-def test_a_journal_that_has_gone_turns_health_red(serve, tmp_path):
-    _, coordinator = serve
-    (tmp_path / "journals" / "clinics.db").rename(tmp_path / "elsewhere.db")
-    sites = open_sites(TABLE, report=True)
-    sites[0].connect(serve[0].url + "/clinics")
-    sites[0].learn(sites[0].choose([[1.0, 0.0], [0.0, 1.0]]), 1.0)
-    until(lambda: told(coordinator)["concerns"], "a concern")
-    for site in sites:
-        site.close()
-    (concern,) = told(coordinator)["concerns"]
-    assert (concern["kind"], concern["grave"]) == ("journal-damaged", True)
-    assert "clinics.db cannot be used: its file has gone" in concern["text"]
-    with pytest.raises(urllib.error.HTTPError, match="503"):
-        read(coordinator, "health")
+def test_a_journal_that_has_gone_turns_health_red(tmp_path):
+    with serving(tmp_path, "clinics") as (broker, coordinator):
+        (tmp_path / "journals" / "clinics.db").rename(tmp_path / "elsewhere.db")
+        sites = open_sites(TABLE, report=True)
+        sites[0].connect(broker.url + "/clinics")
+        sites[0].learn(sites[0].choose([[1.0, 0.0], [0.0, 1.0]]), 1.0)
+        until(lambda: told(coordinator)["concerns"], "a concern")
+        for site in sites:
+            site.close()
+        (concern,) = told(coordinator)["concerns"]
+        assert (concern["kind"], concern["grave"]) == ("journal-damaged", True)
+        assert "clinics.db cannot be used: its file has gone" in concern["text"]
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            read(coordinator, "health")
