@@ -22,8 +22,10 @@ keep_programs_of_jax()
 # Folders and files whose tests take more than a second each, or start processes: `make quick` leaves them out.
 LONG = (
     "algorithms/dueling", "algorithms/glm", "algorithms/lasso", "algorithms/neural", "cli/test_check.py",
-    "algorithms/linear/test_async_linucb_am.py", "cli/test_serve.py", "cli/test_up.py", "contract", "datasets", "docs",
-    "durable/test_damage.py", "durable/test_journals.py", "experiments/test_fldb.py", "golden", "kernels/neural",
+    "algorithms/linear/test_async_linucb_am.py", "algorithms/linear/test_clustered_linucb.py", "cli/test_serve.py",
+    "cli/test_up.py", "contract", "datasets", "docs", "durable/test_damage.py", "durable/test_journals.py",
+    "experiments/test_clustered_linucb.py", "experiments/test_exploration.py", "experiments/test_fldb.py",
+    "experiments/test_lean_linucb.py", "golden", "kernels/neural", "reference/test_reference_lasso.py",
     "results/test_reproduce.py", "service", "simulation/test_faults.py", "simulation/test_glm_exchange.py",
     "simulation/test_neural_exchange.py", "simulation/test_troubles.py", "site/test_closing.py",
     "site/test_deployed_site.py", "site/test_programs_that_end.py", "transport",
