@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from fedbandit.algorithms.linear.shared.messages import Welcome
 from fedbandit.protocol.charter import Charter
 from fedbandit.service.coordinator import host as module
 from fedbandit.service.coordinator.coordinator import Coordinator
@@ -16,9 +17,11 @@ from fedbandit.service.coordinator.host import MOST_OF_ONE, FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan
 from fedbandit.service.status.severity import is_grave
 from fedbandit.transport.nats.hub import Arrival
+from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
 from fedbandit.wire.report import Report
 from samples import pair
+from samples.bad_frames import introduction
 from samples.waiting import PATIENCE
 from simulation.tagged import tagged_setting
 
@@ -295,3 +298,18 @@ def test_frames_of_no_site_change_nothing(caplog):
     serve(host, [strange], lambda: hub.settled)
     assert hub.sent == []
     assert "refused what came under fedbandit.demo.up.2.1" in caplog.text
+
+
+def test_a_question_is_no_upload_on_the_status_page():
+    hub = NotingHub()
+    lean = charter("lean-linucb")
+    host = FederationHost(FederationPlan("demo", lean), "memory:", hub)
+    frames = {"ask": introduction(1, lean), "up": Frame(Kind.UPLOAD, 1, 1, 1, encode(Welcome()))}
+    serve(host, [arrival(host, 1, *each) for each in as_bytes(frames)], lambda: len(hub.settled) == 2)
+    totals = host.telemetry.totals()
+    assert (totals["uploads"], totals["refused"]) == (0, 0)
+    assert totals["bytes_up"] == sum(len(data) for _, data in as_bytes(frames))
+
+
+def as_bytes(frames):
+    return [(what, frame.to_bytes()) for what, frame in frames.items()]

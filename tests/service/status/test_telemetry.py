@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from fedbandit.algorithms.linear.sync_linucb import Call
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.reasons import MOST_REASONS, OTHER_REASONS
 from fedbandit.service.status.telemetry import Telemetry
@@ -281,3 +282,13 @@ def test_memory_does_not_grow_with_what_happens():
     live(800, 800 * 3600)
     assert len(json.dumps(told.snapshot(1600 * 3600.0, 2_592_000))) < 1.1 * size
     assert sys.getsizeof(told.sites[0].pending) < 10_000
+
+
+def test_of_a_signal_only_the_bytes_count(told):
+    question, call = upload(1), Frame(Kind.DOWNLOAD, 1, 1, 4, encode(Call(1))).to_bytes()
+    told.received(question, ACCEPTED, 5.0, sender=1, uploads=0)
+    told.sent(call, 6.0)
+    south = site(told, 1, 7.0)
+    assert (south["uploads"], south["downloads"], told.totals()["messages"]) == (0, 0, 0)
+    assert (south["bytes_up"], south["bytes_down"]) == (len(question), len(call))
+    assert south["version_sent"] == 4

@@ -211,9 +211,10 @@ class FederationHost:
             with self._beside():
                 return self.telemetry.report(data, now, sender=sender)
             return Verdict(Outcome.REFUSED)
-        before = self.server.ledger.scalars
+        ledger = self.server.ledger
+        uploads, scalars = ledger.uploads, ledger.scalars
         verdict = self.server.receive(data, now, sender)
         with self._beside():
-            scalars = self.server.ledger.scalars - before
-            self.telemetry.received(data, verdict, now, sender=sender, scalars=scalars)
+            news = {"uploads": ledger.uploads - uploads, "scalars": ledger.scalars - scalars}
+            self.telemetry.received(data, verdict, now, sender=sender, **news)
         return verdict

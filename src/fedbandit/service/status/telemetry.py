@@ -86,9 +86,10 @@ class Telemetry:
         self._scalars_of: dict[str, int] = {}  # by kind of message
 
     def received(
-        self, data: bytes, verdict: Verdict, now: float, *, sender: int | None = None, scalars: int = 0
-    ) -> None:
-        """Count a frame from a site; `sender` is whom the connection's credential stands for, where that is known."""
+        self, data: bytes, verdict: Verdict, now: float, *,
+        sender: int | None = None, uploads: int = 1, scalars: int = 0,
+    ) -> None:  # fmt: skip
+        """Count a frame from `sender`, for whom its credential stands, if known; a signal is none of the `uploads`."""
         frame = _frame(data)
         if sender is None and frame is not None and verdict.outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
             sender = frame.client  # what a frame that was refused says of itself is not believed
@@ -103,7 +104,7 @@ class Telemetry:
             if verdict.outcome is Outcome.REPEATED:
                 site.repeated += 1
             elif frame is not None:
-                self._handled(frame, site, verdict, now, scalars)
+                self._handled(frame, site, verdict, now, uploads, scalars)
 
     def report(self, data: bytes, now: float, *, sender: int | None = None) -> Verdict:
         """Take in a site's report of aggregate counters; one that is not right changes nothing but the refusals."""
@@ -127,10 +128,10 @@ class Telemetry:
             version = (frame.epoch, frame.sequence)
             scalars = self._scalars(frame.body)
             self.version = max(self.version, version)
-            site.downloads += 1
+            site.downloads += scalars > 0  # a signal is no message
             site.scalars_down += scalars
             site.was_sent(version, now)
-            self._traffic.add(now, "downloads")
+            self._traffic.add(now, "downloads", scalars > 0)
             self._traffic.add(now, "scalars", scalars)
 
     def left_out(self, sites: Iterable[int], now: float) -> None:
@@ -209,15 +210,17 @@ class Telemetry:
         troubled = {each.site for each in self.watch.concerns}
         return ["trouble" if site.number in troubled else site.state(now, self.silent_after) for site in self.sites]
 
-    def _handled(self, frame: Frame, site: SiteRecord, verdict: Verdict, now: float, scalars: int) -> None:
+    def _handled(
+        self, frame: Frame, site: SiteRecord, verdict: Verdict, now: float, uploads: int, scalars: int
+    ) -> None:
         """Take in what became of a frame that had not come before."""
         is_accepted = verdict.outcome is Outcome.ACCEPTED
         if frame.kind is Kind.UPLOAD:
             self.watch.uploaded(site.number, verdict, now)
             if is_accepted:
-                site.uploads += 1
+                site.uploads += uploads
                 site.scalars_up += scalars
-                self._traffic.add(now, "uploads")
+                self._traffic.add(now, "uploads", uploads)
                 self._traffic.add(now, "scalars", scalars)
         elif frame.kind is Kind.ASK and is_accepted:
             site.confirms((frame.epoch, frame.sequence))
