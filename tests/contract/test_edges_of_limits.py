@@ -142,7 +142,14 @@ def test_sums_speak_of_the_observations_that_they_name():
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("fedglb-ucb", "glm.due"), ("fedglb-ucb", "glm.statistics"), ("fedglb-ucb-1", "glm.gradient")]
+    ("name", "kind"),
+    [
+        ("fedglb-ucb", "glm.due"),
+        ("fedglb-ucb", "glm.statistics"),
+        ("fedglb-ucb-1", "glm.gradient"),
+        pytest.param("fn-ucb-less", "neural.request", marks=NEEDS_JAX),
+        pytest.param("fn-ucb-less", "neural.contribution", marks=NEEDS_JAX),
+    ],
 )
 def test_an_update_far_in_the_future_is_refused_and_one_a_little_ahead_is_not(name, kind):
     run = UpTo(name, kind)

@@ -130,6 +130,19 @@ def test_a_record_that_nobody_expects_is_refused():
         decode_state(encode_state(Stranger(1)), Outer)
 
 
+def nested(levels):
+    value = [7]
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_what_is_nested_deeper_than_any_state_is_refused():
+    assert decode_state(encode_state(nested(32))) == nested(32)
+    with pytest.raises(ProtocolError, match="nested more than 32 levels deep"):
+        decode_state(encode_state(nested(33)))
+
+
 @pytest.mark.parametrize("value", [object(), 1j, np.array(["text"]), np.array([1j]), {1, "one"}, Exception("no")])
 def test_what_has_no_bytes_is_refused_when_it_is_written(value):
     with pytest.raises(TypeError):

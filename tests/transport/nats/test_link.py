@@ -75,6 +75,15 @@ def test_frames_go_both_ways_and_the_subject_says_who_sent_them(broker):
     talk(broker, "ways", what)
 
 
+def test_a_link_that_is_closed_has_left_the_broker_and_may_be_closed_again(broker):
+    async def what(_, link):
+        await link.close()
+        assert link._broker.is_closed
+        await link.close()
+
+    talk(broker, "left", what)
+
+
 def test_the_broker_takes_nothing_for_a_repetition(broker):
     """What was sent again may be what a coordinator has lost or put off; it knows by itself what it has."""
 
