@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ LONG = (
     "simulation/test_neural_exchange.py", "simulation/test_troubles.py", "site/test_closing.py",
     "site/test_deployed_site.py", "site/test_programs_that_end.py", "transport",
 )  # fmt: skip
+
+
+def pytest_collection() -> None:
+    """Look for no garbage among what is imported to stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, and only among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
