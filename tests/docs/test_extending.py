@@ -65,21 +65,25 @@ def test_its_choices_and_messages_are_those_of_the_literal_transcription(tmp_pat
 @pytest.mark.usefixtures("package")
 def test_a_download_that_crosses_its_upload_makes_a_client_forget_nothing():
     sides = fb.algorithm(NAME, upload_threshold=1.0).build(fb.Setting(**SIZES))
-    clients, server = ClientNode(sides.clients, 3), ServerNode(sides.server, 3)
+    server = ServerNode(sides.server, 3)
+    sites = [ClientNode(sides.clients, 1, first=number) for number in range(3)]
 
-    def turn(client, arm):
+    def turn(site, arm):
         seen = fb.core.turns.Observations(np.eye(3)[np.newaxis], np.array([arm]), np.array([0.5]))
-        return clients.learn(np.array([client]), seen)
+        return sites[site].learn(np.array([0]), seen)
+
+    def deliver(download):
+        for one in download.split():
+            sites[one.clients[0]].receive(one)
 
     (first,), (second,) = turn(0, 0), turn(1, 1)
     (to_both,) = server.receive(first)
     assert to_both.clients.tolist() == [0, 1]
-    clients.receive(to_both)  # client 1 has an upload on the way, which this does not hold
-    row = clients.state.row_of[1]
-    assert clients.state.rows.gram[row].tolist() == np.diag([1.0, 1.0, 0.0]).tolist()
+    deliver(to_both)  # site 1 has an upload on the way, which this does not hold
+    assert sites[1].state.rows.gram[0].tolist() == np.diag([1.0, 1.0, 0.0]).tolist()
     assert turn(1, 2) == [], "and it still waits for the answer to its own"
     (answer,) = server.receive(second)
-    clients.receive(answer)
+    deliver(answer)
     (third,) = turn(1, 0)
     assert third.message.observations.tolist() == [2]
     server.receive(third)
