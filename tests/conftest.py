@@ -25,6 +25,7 @@ LONG = (
     "algorithms/dueling", "algorithms/glm", "algorithms/lasso", "algorithms/neural", "cli/test_check.py",
     "algorithms/linear/test_async_linucb_am.py", "algorithms/linear/test_clustered_linucb.py", "cli/test_serve.py",
     "cli/test_up.py", "contract", "datasets", "docs", "durable/test_damage.py", "durable/test_journals.py",
+    "durable/test_lost_records.py", "durable/test_taken_journals.py",
     "experiments/test_clustered_linucb.py", "experiments/test_exploration.py", "experiments/test_fldb.py",
     "experiments/test_lean_linucb.py", "golden", "kernels/neural", "reference/test_reference_lasso.py",
     "results/test_reproduce.py", "service", "simulation/test_faults.py", "simulation/test_glm_exchange.py",

@@ -22,7 +22,7 @@ from fedbandit.protocol.server import ServerNode
 from fedbandit.simulation.in_process import simulate
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from reference.linear import fedlinucb
+from reference.fedlinucb import fedlinucb
 from reference.recorded import linear_turns
 from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.waiting import until

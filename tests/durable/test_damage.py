@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
-import sqlite3
-import subprocess
-import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
 
-import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.version import VERSION
 from fedbandit.durable.client import DurableClient
@@ -25,7 +19,6 @@ from samples.pair import charter, exchange, offer, open_server, turn
 
 ASYNC = charter()
 TRIALS = 100
-NUMBERS = itertools.count()
 FILES = {
     "coordinator": ["coordinator.db"],
     "site": ["site.db"],
@@ -188,86 +181,6 @@ def test_a_journal_whose_mark_is_gone_damaged_or_of_another_is_opened(tmp_path):
     journal.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def tampered(request, tmp_path):
-    """A function that writes a journal of some records, and lets SQL loose on it; gives what opens it again."""
-    url = str(tmp_path) if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    name = f"tampered-{next(NUMBERS)}"
-
-    def tamper(statement, records=6):
-        journal = open_journal(url, name)
-        for number in range(records):
-            journal.append(b"%d" % number)
-            if number == 2:
-                journal.save(b"snapshot")
-        journal.close()
-        if request.param == "sqlite":
-            with sqlite3.connect(tmp_path / f"{name}.db") as base:
-                base.execute(statement)
-            base.close()
-        else:
-            with import_module("psycopg").connect(url, autocommit=True) as base:
-                places = {"records": "fedbandit_records", "snapshots": "fedbandit_snapshots"}
-                for short, long in places.items():
-                    statement = statement.replace(f" {short} ", f" {long} ")
-                where = " AND" if "WHERE" in statement else " WHERE"
-                base.execute(f"{statement}{where} name = %s", (name,))
-        return lambda: open_journal(url, name)
-
-    return tamper
-
-
-@pytest.mark.parametrize(
-    ("statement", "told"),
-    [
-        ("DELETE FROM records WHERE position = 5", "record 5 is missing"),
-        ("DELETE FROM records WHERE position IN (4, 5)", "records 4 to 5 are missing"),
-        ("DELETE FROM records WHERE position = 6", "it ends at record 5, but had 6"),
-        ("UPDATE records SET data = '7' WHERE position = 5", "record (5|b'7'|'7') is damaged"),
-        ("UPDATE records SET seal = NULL WHERE position = 5", "record 5 is damaged: it has no checksum"),
-        ("UPDATE records SET position = 7 WHERE position = 6", "record 6 is missing"),
-        ("UPDATE snapshots SET position = 2", "the snapshot after record 2 is damaged: its checksum does not fit"),
-        ("DELETE FROM snapshots ", "records 1 to 3 are missing"),
-    ],
-)
-def test_records_that_are_missing_moved_or_changed_are_named(statement, told, tampered):
-    opened = tampered(statement)
-    for _ in range(2):  # and it is not left locked
-        with pytest.raises(InvalidInput, match=f"{told}.*restore a backup"):
-            opened()
-
-
-def test_a_journal_that_is_served_tells_when_its_newest_records_have_gone(tmp_path):
-    journal = open_journal(str(tmp_path), "served")
-    journal.append(b"one")
-    journal.sync()
-    journal.append(b"not yet written")
-    journal.verify()
-    journal.rollback()
-    (tmp_path / "served.db").rename(tmp_path / "elsewhere.db")
-    with pytest.raises(InvalidInput, match="its file has gone"):
-        journal.verify()
-    (tmp_path / "elsewhere.db").rename(tmp_path / "served.db")
-    journal._file.execute("DELETE FROM records")
-    with pytest.raises(InvalidInput, match="record 1 is missing"):
-        journal.verify()
-    journal.close()
-
-
-def test_a_journal_in_a_database_tells_when_its_newest_records_have_gone(postgres_url):
-    journal = open_journal(postgres_url, "served")
-    journal.append(b"one")
-    journal.sync()
-    journal.verify()
-    journal._base.execute("UPDATE fedbandit_records SET data = 'two' WHERE name = 'served'")
-    with pytest.raises(InvalidInput, match="record 1 is damaged"):
-        journal.verify()
-    journal._base.execute("DELETE FROM fedbandit_records WHERE name = 'served'")
-    with pytest.raises(InvalidInput, match="record 1 is missing"):
-        journal.verify()
-    journal.close()
-
-
 def test_a_journal_says_which_versions_wrote_it(tmp_path, monkeypatch):
     path = two_ages(tmp_path)
     monkeypatch.setattr("fedbandit.durable.journals.sqlite.VERSION", "99.0")
@@ -277,59 +190,3 @@ def test_a_journal_says_which_versions_wrote_it(tmp_path, monkeypatch):
         journal.close()
         with reading_only(path) as rows:
             assert rows.writers() == {1: VERSION, 3: "99.0"}
-
-
-def open_the_site(store, number=0):
-    return fb.Site("async-linucb", dimension=3, clients=2, number=number, store=store)
-
-
-def test_a_store_that_is_refused_is_not_left_locked(tmp_path):
-    open_the_site(tmp_path / "site.db").close()
-    with pytest.raises(InvalidInput, match="the store belongs to site 0, not to 1") as told:
-        open_the_site(tmp_path / "site.db", number=1)
-    open_the_site(tmp_path / "site.db").close()
-    assert told.value is not None  # it has been alive all the time
-
-
-SECOND = """
-import sys
-import fedbandit as fb
-try:
-    fb.Site("async-linucb", dimension=3, clients=2, store=sys.argv[1])
-except fb.InvalidInput as error:
-    print(error)
-"""
-
-
-def test_a_second_process_that_opens_a_store_is_told_in_one_sentence(tmp_path):
-    store = tmp_path / "site.db"
-    with open_the_site(store) as site:
-        command = [sys.executable, "-c", SECOND, str(store)]
-        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-        site.learn(site.choose(np.eye(3)), 1.0)
-    assert len(said) == 1
-    assert "site.db cannot be used (database is locked): another process has it open: end that one" in said[0]
-
-
-def test_who_finds_a_journal_taken_deletes_nothing_of_its_owner(tmp_path, monkeypatch):
-    path = tmp_path / "federation.db"
-    SqliteJournal(path).close()
-    owners = []
-    connect = sqlite3.connect
-
-    def connect_too_late(*arguments, **more):
-        monkeypatch.setattr(sqlite3, "connect", connect)
-        owners.append(SqliteJournal(path))  # another process opens it just now, and has written nothing yet
-        return connect(*arguments, **more)
-
-    monkeypatch.setattr(sqlite3, "connect", connect_too_late)
-    with pytest.raises(InvalidInput, match="another process has it open"), reading_only(path):
-        pass
-    owners[0].append(b"a record")
-    owners[0].sync()
-    left = tmp_path / "left"  # what there is when the owner is killed
-    left.mkdir()
-    for each in tmp_path.glob("federation.db*"):
-        shutil.copy(each, left)
-    owners[0].close()
-    assert [entry.data for entry in SqliteJournal(left / path.name).records()] == [b"a record"]

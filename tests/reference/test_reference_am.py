@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reference.am import alternate, async_linucb_am, generalised_inverse
-from reference.linear import local_linucb
+from reference.linear_ends import local_linucb
 from reference.recorded import personal_turns, turn_regret
 
 

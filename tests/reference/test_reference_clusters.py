@@ -5,7 +5,8 @@ import pytest
 from scipy.special import gammainccinv
 
 from reference.clusters import clustered_linucb, grouped_turns, limit_of, statistic
-from reference.linear import async_linucb, local_linucb
+from reference.linear import async_linucb
+from reference.linear_ends import local_linucb
 
 SIZES = {"turns": 300, "clients": 6, "arms": 5, "dimension": 3}
 

@@ -4,21 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from reference.glb import (
-    Setting,
-    accelerated,
-    fedglb_ucb,
-    fedglb_ucb_1,
-    fedglb_ucb_2,
-    fedglb_ucb_3,
-    lemma_9,
-    loss_gradient,
-    maximum_likelihood,
-    n_ons_glm,
-    n_ucb_glm,
-    one_ucb_glm,
-    project,
-)
+from reference.glb import fedglb_ucb, fedglb_ucb_2, n_ons_glm
+from reference.glb_steps import Setting, accelerated, lemma_9, loss_gradient, maximum_likelihood, project
+from reference.glb_variants import fedglb_ucb_1, fedglb_ucb_3, n_ucb_glm, one_ucb_glm
 from reference.recorded import glm_rounds, turn_regret
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from reference.linear import async_linucb, local_linucb, pooled_linucb, sync_linucb
+from reference.linear import async_linucb, sync_linucb
+from reference.linear_ends import local_linucb, pooled_linucb
 from reference.recorded import count_clients, linear_turns, lowest_best, turn_regret
 
 

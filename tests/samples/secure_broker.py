@@ -11,9 +11,11 @@ from fedbandit.transport.nats.address import Address, security
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings, Security
 from fedbandit.transport.nats.hub import Door, Hub
-from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.transport.nats.subjects import SHARDS, Subjects
 
 SUBJECTS = Subjects("demo")
+CLIENTS = SHARDS + 1
+HOSTILE, HONEST = 0, SHARDS  # both in one stream
 
 
 class SecureBroker:

@@ -27,6 +27,10 @@ def ask(client, sequence=1):
     return with_numbers(Kind.ASK, client, 1, sequence, 1, 0, 0).to_bytes()
 
 
+def report(decisions, rewards, reward_sum, arms, client=0, life=1):
+    return Report(decisions, rewards, reward_sum, arms).to_frame(client, life).to_bytes()
+
+
 def busy(name="clinics", clients=3, now=1000.0, seconds=60, names=()):
     """A federation all of whose sites exchange something every second; all but the last report."""
     told = Telemetry(name, "async-linucb", clients, now - seconds, names=names)
@@ -37,6 +41,6 @@ def busy(name="clinics", clients=3, now=1000.0, seconds=60, names=()):
             told.sent(download(site, second), at)
             told.received(ask(site, second), ACCEPTED, at, sender=site)
             if site < clients - 1:
-                report = Report(2 * second, second, 0.5 * second, {"red": second, "<b>blue</b>": second})
-                told.report(report.to_frame(site, 1).to_bytes(), at, sender=site)
+                arms = {"red": second, "<b>blue</b>": second}
+                told.report(report(2 * second, second, 0.5 * second, arms, site), at, sender=site)
     return told

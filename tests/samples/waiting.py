@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 PATIENCE = 120.0
@@ -16,3 +17,8 @@ def until(condition, what="it", patience=PATIENCE):
             return found
         assert time.monotonic() < end, f"waited {patience} s in vain for {what}"
         time.sleep(0.01)
+
+
+async def soon(awaitable):
+    """Return what is awaited; fail if it never comes."""
+    return await asyncio.wait_for(awaitable, PATIENCE)

@@ -14,7 +14,6 @@ import numpy as np
 from fedbandit.durable.postbox import version
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_epochs import KEPT_EPOCHS
-from fedbandit.protocol.envelope import Envelope
 from fedbandit.simulation.faults.history import Told
 from fedbandit.simulation.faults.troubled import JUMPS, TroubledRun, numbers_in
 from fedbandit.wire import decode
@@ -157,14 +156,11 @@ def every_site_ends_with_the_last_version(run: TroubledRun) -> Iterator[str]:
             if life.version != version(envelope):
                 yield f"site {site.number} has {life.version}, not {version(envelope)}"
             known = run.history.bodies.get((machine, *life.version))  # None: it crashed when it had stored it
-            if known not in (None, _body_for(envelope, site.number)) and life.version == version(envelope):
+            body = next(frame.body for frame in envelope.frames() if frame.client == site.number)
+            if known not in (None, body) and life.version == version(envelope):
                 yield f"site {site.number} has another download under the number of its last"
         if life.outbox.frames:
             yield f"site {site.number} still has {len(life.outbox.frames)} uploads"
-
-
-def _body_for(envelope: Envelope, site: int) -> bytes:
-    return next(frame.body for frame in envelope.frames() if frame.client == site)
 
 
 def downloads_are_finite(run: TroubledRun) -> Iterator[str]:

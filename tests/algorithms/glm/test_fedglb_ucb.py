@@ -9,7 +9,8 @@ import fedbandit as fb
 from fedbandit.core.turns import Observations
 from fedbandit.environments.recorded import Recorded
 from fedbandit.simulation.in_process import simulate
-from reference import glb as reference
+from reference.glb import fedglb_ucb, fedglb_ucb_2, n_ons_glm
+from reference.glb_variants import fedglb_ucb_1, fedglb_ucb_3
 from reference.recorded import glm_rounds
 
 WORLDS = [
@@ -19,11 +20,11 @@ WORLDS = [
     pytest.param({"seed": 3, "rounds": 60, "clients": 1, "arms": 4, "dimension": 1}, id="one"),
 ]
 LITERAL = {
-    "fedglb-ucb": reference.fedglb_ucb,
-    "fedglb-ucb-1": reference.fedglb_ucb_1,
-    "fedglb-ucb-2": reference.fedglb_ucb_2,
-    "fedglb-ucb-3": reference.fedglb_ucb_3,
-    "n-ons-glm": reference.n_ons_glm,
+    "fedglb-ucb": fedglb_ucb,
+    "fedglb-ucb-1": fedglb_ucb_1,
+    "fedglb-ucb-2": fedglb_ucb_2,
+    "fedglb-ucb-3": fedglb_ucb_3,
+    "n-ons-glm": n_ons_glm,
 }
 VARIANTS = ["fedglb-ucb-1", "fedglb-ucb-2", "fedglb-ucb-3"]
 

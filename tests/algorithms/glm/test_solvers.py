@@ -12,7 +12,7 @@ from fedbandit.algorithms.glm.shared.updates import Regression
 from fedbandit.environments.logistic import Logistic
 from fedbandit.environments.recorded import Recorded
 from fedbandit.simulation.in_process import simulate
-from reference import glb as reference
+from reference.glb_steps import PARTITION, Setting, maximum_likelihood
 from reference.recorded import glm_rounds
 
 
@@ -37,7 +37,7 @@ def updates_of(algorithm, environment, turns, monkeypatch):
 
 def objective(model, chosen, paid, setting):
     margins = chosen @ model
-    loss = (reference.PARTITION[setting.link](margins) - paid * margins).sum()
+    loss = (PARTITION[setting.link](margins) - paid * margins).sum()
     return (loss + setting.ridge / 2 * model @ model) / len(paid)
 
 
@@ -51,9 +51,9 @@ def test_no_global_model_is_further_from_the_exact_minimum_than_eps(tmp_path, mo
     recorded = Recorded(path=str(tmp_path / "turns.npz"))
     chosen, paid, models = updates_of(algorithm, recorded, 200, monkeypatch)
     assert len(models) > 5
-    setting = reference.Setting(link=link)
+    setting = Setting(link=link)
     for n, eps, model in models:
-        exact = reference.maximum_likelihood(chosen[:n], paid[:n], setting)
+        exact = maximum_likelihood(chosen[:n], paid[:n], setting)
         above = objective(model, chosen[:n], paid[:n], setting) - objective(exact, chosen[:n], paid[:n], setting)
         assert above <= eps
         assert eps == (1 / n**2 if suboptimality is None else suboptimality)
@@ -63,10 +63,10 @@ def test_the_promise_holds_on_the_authors_longer_arms(monkeypatch):
     world = Logistic(clients=20, arms=10, dimension=6, source="pool")
     algorithm = fb.algorithm("fedglb-ucb", sync_threshold=0.2, arm_bound=1.4143)
     chosen, paid, models = updates_of(algorithm, world, 2000, monkeypatch)
-    setting = reference.Setting()
+    setting = Setting()
     assert len(models) > 5
     for n, eps, model in models:
-        exact = reference.maximum_likelihood(chosen[:n], paid[:n], setting)
+        exact = maximum_likelihood(chosen[:n], paid[:n], setting)
         above = objective(model, chosen[:n], paid[:n], setting) - objective(exact, chosen[:n], paid[:n], setting)
         assert above <= eps
 

@@ -9,10 +9,11 @@ import fedbandit as fb
 from fedbandit.environments.logistic import Logistic
 from fedbandit.environments.recorded import Recorded
 from fedbandit.simulation.in_process import simulate
-from reference import glb as reference
+from reference.glb_steps import Setting, maximum_likelihood
+from reference.glb_variants import n_ucb_glm, one_ucb_glm
 from reference.recorded import glm_rounds
 
-LITERAL = {"one-ucb-glm": reference.one_ucb_glm, "n-ucb-glm": reference.n_ucb_glm}
+LITERAL = {"one-ucb-glm": one_ucb_glm, "n-ucb-glm": n_ucb_glm}
 
 
 def play(folder, world, name, **parameters):
@@ -61,7 +62,7 @@ def test_every_refit_is_a_minimum_of_all_data_so_far(tmp_path):
     trace, wire = play(tmp_path, world, "one-ucb-glm", refit_every=50)
     chosen = world["arms"][np.arange(150), trace.choice]
     paid = world["reward"][np.arange(150), trace.choice]
-    exact = reference.maximum_likelihood(chosen, paid, reference.Setting())
+    exact = maximum_likelihood(chosen, paid, Setting())
     np.testing.assert_allclose(wire.clients.state.rows.model[0], exact, rtol=0, atol=1e-10)
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import fedbandit as fb
 from algorithms.linear.played import assert_same, play
 from fedbandit.core.randomness import ClientStreams
-from reference.linear import fedlinucb, paper_width, pooled_linucb
+from reference.fedlinucb import fedlinucb, paper_width
+from reference.linear_ends import pooled_linucb
 from reference.recorded import linear_turns
 from samples.bag import Bag, steps
 

@@ -9,7 +9,8 @@ from algorithms.linear.played import assert_same, play
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.wire.state import encode_state
 from reference.lean import lean_linucb
-from reference.linear import async_linucb, local_linucb, pooled_linucb
+from reference.linear import async_linucb
+from reference.linear_ends import local_linucb, pooled_linucb
 from reference.recorded import linear_turns
 
 WORLDS = [

@@ -9,6 +9,7 @@ import fedbandit as fb
 from algorithms.linear.played import assert_same, play
 from fedbandit.core.randomness import ClientStreams
 from reference import linear as reference
+from reference.linear_ends import local_linucb, pooled_linucb
 from reference.recorded import linear_turns
 
 THRESHOLDS = [1.0, 1.05, 2.0, 50.0, np.inf]
@@ -21,8 +22,8 @@ WORLDS = [
 LITERAL = {
     "async-linucb": reference.async_linucb,
     "sync-linucb": reference.sync_linucb,
-    "local-linucb": reference.local_linucb,
-    "pooled-linucb": reference.pooled_linucb,
+    "local-linucb": local_linucb,
+    "pooled-linucb": pooled_linucb,
 }
 
 
@@ -89,7 +90,7 @@ def test_every_parameter_of_the_width_does_what_it_says(tmp_path, parameters):
 def test_a_long_run_stays_with_the_transcription(tmp_path):
     """More updates than the inverse goes without being computed afresh."""
     world = linear_turns(seed=8, turns=2500, clients=1, arms=4, dimension=3)
-    assert_same(*play(tmp_path, world, "local-linucb"), reference.local_linucb(world))
+    assert_same(*play(tmp_path, world, "local-linucb"), local_linucb(world))
 
 
 def test_arms_of_very_different_lengths_do_not_matter(tmp_path):

@@ -10,7 +10,9 @@ from fedbandit.environments.recorded import Recorded
 from fedbandit.simulation.in_process import simulate
 from reference import linear as reference
 from reference.clusters import clustered_linucb
+from reference.fedlinucb import fedlinucb
 from reference.lean import lean_linucb
+from reference.linear_ends import local_linucb, pooled_linucb
 from reference.randomised import Randomised
 from reference.recorded import linear_turns
 from simulation.tagged import sums_of
@@ -18,9 +20,9 @@ from simulation.tagged import sums_of
 LITERAL = {
     "async-linucb": (reference.async_linucb, {"upload_threshold": 1.2, "download_threshold": 2.0}),
     "sync-linucb": (reference.sync_linucb, {"sync_threshold": 0.5}),
-    "local-linucb": (reference.local_linucb, {}),
-    "pooled-linucb": (reference.pooled_linucb, {}),
-    "fedlinucb": (reference.fedlinucb, {"upload_threshold": 1.2}),
+    "local-linucb": (local_linucb, {}),
+    "pooled-linucb": (pooled_linucb, {}),
+    "fedlinucb": (fedlinucb, {"upload_threshold": 1.2}),
     "lean-linucb": (lean_linucb, {"upload_threshold": 1.2, "download_threshold": 2.0}),
     "clustered-linucb": (clustered_linucb, {"upload_threshold": 1.2, "download_threshold": 2.0}),
 }

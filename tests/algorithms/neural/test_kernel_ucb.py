@@ -8,7 +8,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.simulation.in_process import simulate
-from reference import linear
+from reference import linear_ends
 from reference import nonlinear as reference
 from samples.worlds import recorded
 
@@ -49,7 +49,7 @@ def test_observations_beyond_the_limit_change_nothing(tmp_path):
 def test_the_linear_baselines_are_the_linear_family_alone(tmp_path, name, exploration):
     world = reference.nonlinear_rounds(**WORLD)
     draws = ClientStreams(seed=0).normals(world["client"], 3)
-    literal = linear.local_linucb(world, ridge=1.0, alpha=0.3, exploration=exploration, draws=draws)
+    literal = linear_ends.local_linucb(world, ridge=1.0, alpha=0.3, exploration=exploration, draws=draws)
     trace = play(tmp_path, world, name, width=0.3)
     assert trace.choice.tolist() == literal["arm"].tolist()
     assert trace.ledger.messages == 0

@@ -7,7 +7,7 @@ import pytest
 
 from fedbandit.algorithms.glm.shared.widths import FixedWidth, LikelihoodWidth, OfflineOnlineWidth, OnlineWidth
 from fedbandit.kernels.glm.width import Model, likelihood_width, prediction_width
-from reference.glb import Setting, lemma_2, lemma_9, online_term
+from reference.glb_steps import Setting, lemma_2, lemma_9, online_term
 
 SETTINGS = [Setting(), Setting(ridge=0.5, delta=0.1, radius=2.0, noise_bound=1.5), Setting(link="poisson", radius=0.7)]
 CLIENTS, DIMENSION = 7, 3

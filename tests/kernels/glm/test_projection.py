@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedbandit.kernels.glm.projection import project_to_ball
-from reference.glb import project
+from reference.glb_steps import project
 
 
 def projected(gram, ridge, point, radius):

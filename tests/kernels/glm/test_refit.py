@@ -8,7 +8,7 @@ import pytest
 from fedbandit.kernels.glm.kept_data import gradient_of, is_full, keep, nothing_kept, with_more_room
 from fedbandit.kernels.glm.links import IDENTITY, LOGISTIC, POISSON
 from fedbandit.kernels.glm.refit import damping, refit
-from reference.glb import Setting, maximum_likelihood
+from reference.glb_steps import Setting, maximum_likelihood
 from reference.recorded import glm_rounds
 
 LINKS = {"logistic": LOGISTIC, "identity": IDENTITY, "poisson": POISSON}

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import urllib.request
 
-import nats
 import numpy as np
 import pytest
 
 import fedbandit as fb
 from contract.small_worlds import CLIENTS, NEEDS_JAX, small_setting, small_turns
-from fedbandit.durable.journals.journal import MemoryJournal, open_journal
+from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import encode_state
-from samples import bad_frames
-from samples.bad_frames import LIMITS
 from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.waiting import until
 
@@ -36,26 +31,6 @@ FAMILIES = {  # one algorithm of each family, by what the names of its messages 
     "glm": "fedglb-ucb",
     "lasso": "fedego-lasso",
 }
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory):
-    with Broker(BrokerSettings(tmp_path_factory.mktemp("broker"), port=free_port())) as running:
-        yield running
-
-
-@pytest.fixture
-def serve(tmp_path, broker):
-    """Start coordinators that do not outlive the test."""
-    started = []
-
-    def start(federations, **more):
-        started.append(Coordinator(tmp_path, broker.url, federations, **more))
-        return started[-1].start().wait()
-
-    yield start
-    for each in started:
-        each.end()
 
 
 def table_of(name, **more):
@@ -211,47 +186,6 @@ def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, s
     until(lambda: all_is_sent(sites), "acknowledgements")
     until(lambda: all(site.version for site in sites), "downloads")
     finish(sites, coordinator)
-
-
-def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothing(tmp_path, serve, broker):
-    bounds = {"context": LIMITS.bounds.context, "reward": LIMITS.bounds.reward}
-    names = ("observations_per_second", "observations_ahead", "uploads_ahead", "epochs")
-    setting = bad_frames.charter().setting
-    table = {
-        "algorithm": "async-linucb", "clients": setting.clients, "arms": setting.arms, "dimension": setting.dimension,
-        "horizon": setting.horizon, "set": {"upload_threshold": 1, "download_threshold": 1}, "keep_log": True,
-        "limits": {**bounds, **{name: getattr(LIMITS, name) for name in names}},
-    }  # fmt: skip
-    coordinator, subject = serve({"bad": table}), Subjects("bad").up(1)
-    frames = [each if isinstance(each, bytes) else each.to_bytes() for each, _ in bad_frames.BAD.values()]
-
-    async def send():
-        connection = await nats.connect(broker.url)
-        stream = connection.jetstream()
-        await stream.publish(subject, bad_frames.introduction().to_bytes())
-        for number, frame in enumerate([*small, bad_frames.GOOD.to_bytes()], 1):
-            await stream.publish(subject, frame)
-            if number % 20 == 0:  # the broker keeps a number of a site's messages and no more
-                await asyncio.to_thread(until, lambda number=number: refusals() == number, "refusals")
-        await connection.close()
-
-    def refusals():
-        with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/status.json", timeout=5) as answer:
-            return json.load(answer)["federations"][0]["totals"]["refused"]
-
-    small = [frame for frame in frames if len(frame) < 50_000]  # larger ones the broker does not even store
-    assert len(small) == len(frames) - 1
-    asyncio.run(send())
-    until(lambda: refusals() == len(small), "refusals")
-    assert coordinator.stop() == 0
-    journal = open_journal(str(tmp_path / "journals"), "bad", keep_log=True)
-    after = DurableServer(bad_frames.charter(), journal, epoch=1, now=0.0, limits=LIMITS)
-    good = DurableServer(bad_frames.charter(), MemoryJournal(), epoch=after.node.epoch, now=0.0, limits=LIMITS)
-    for frame in (bad_frames.introduction(), bad_frames.GOOD):
-        good.receive(frame.to_bytes(), 0.0, 1)
-    assert encode_state(after.node.memory) == encode_state(good.node.memory)
-    assert after.accounts.observations == good.accounts.observations
-    journal.close()
 
 
 def test_a_broker_that_loses_its_disk_loses_nothing(tmp_path):

@@ -6,7 +6,6 @@ import json
 import sys
 
 import numpy as np
-import pytest
 
 from fedbandit.algorithms.linear.sync_linucb import Call
 from fedbandit.durable.outcome import Outcome, Verdict
@@ -14,16 +13,11 @@ from fedbandit.service.status.reasons import MOST_REASONS, OTHER_REASONS
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire import encode, weigh
 from fedbandit.wire.frame import Frame, Kind, with_numbers
-from fedbandit.wire.report import MOST_ARMS, OTHERS, Report
 from samples.messages import FullDownload
+from samples.told import report
 
 MODEL = FullDownload(sparse=np.zeros(4), version=1, matrix=np.eye(3), dense=np.ones(5))
 ACCEPTED, REPEATED = Verdict(Outcome.ACCEPTED), Verdict(Outcome.REPEATED)
-
-
-@pytest.fixture
-def told():
-    return Telemetry("clinics", "async-linucb", clients=3, now=0.0, names=["north", "south"])
 
 
 def upload(client=0, sequence=1):
@@ -199,67 +193,6 @@ def test_rounds_that_a_deadline_closed_say_who_was_left_out(told):
     for second in range(25):
         told.left_out([1], 100.0 + second)
     assert [each["at"] for each in told.snapshot(200.0)["rounds_cut"]] == [105.0 + second for second in range(20)]
-
-
-def report(decisions, rewards, reward_sum, arms, client=0, life=1):
-    return Report(decisions, rewards, reward_sum, arms).to_frame(client, life).to_bytes()
-
-
-def test_reports_are_totals_so_repetition_and_disorder_do_no_harm(told):
-    first, second = report(2, 1, 0.5, {"red": 2}), report(5, 4, 2.0, {"red": 3, "blue": 2})
-    outcomes = [told.report(each, 1.0, sender=0).outcome for each in (first, second, first, second)]
-    assert outcomes == [Outcome.ACCEPTED, Outcome.ACCEPTED, Outcome.REPEATED, Outcome.REPEATED]
-    now = told.snapshot(2.0)
-    assert now["arms"] == {"red": 3, "blue": 2}
-    assert now["arms_over_time"] == [{"at": 0, "sums": {"red": 3.0, "blue": 2.0}}]
-    assert now["totals"]["reports"] == 2
-    assert now["sites"][0]["reported"]["reward_sum"] == 2.0
-    assert sum(each["sums"]["reward_sum"] for each in now["sites"][0]["reported"]["history"]) == 2.0
-    assert now["sites"][1]["reported"] is None
-
-
-def test_a_site_that_was_restarted_counts_from_nothing_and_what_it_reported_before_stays(told):
-    told.report(report(5, 5, 5.0, {"red": 5}), 1.0)
-    told.report(report(1, 1, 1.0, {"red": 1}, life=2), 2.0)
-    assert told.snapshot(3.0)["arms"] == {"red": 6}
-
-
-@pytest.mark.parametrize(
-    ("frame", "sender"),
-    [
-        (report(1, 1, 1.0, {"red": 1}), 1),
-        (report(1, 1, 1.0, {"red": 1}, client=3), None),
-        (report(1, 1, float("inf"), {"red": 1}), 0),
-        (b"", 0),
-        (report(9, 0, 0.0, {"red": 9}), 0),
-    ],
-    ids=["in another's name", "not on the roster", "not finite", "empty", "less than before"],
-)
-def test_a_report_that_is_refused_changes_no_counter(told, frame, sender):
-    told.report(report(5, 3, 1.0, {"red": 5}), 1.0)
-    before = told.snapshot(2.0)["sites"][0]["reported"]
-    verdict = told.report(frame, 2.0, sender=sender)
-    assert verdict.outcome is Outcome.REFUSED
-    assert verdict.reason
-    assert told.snapshot(2.0)["sites"][0]["reported"] == before
-    assert told.totals()["refused"] == 1
-
-
-def test_arms_beyond_the_first_are_counted_together(told):
-    for client in range(3):
-        arms = {f"{client}-{arm}": 1 for arm in range(MOST_ARMS)}
-        told.report(report(MOST_ARMS, 0, 0.0, arms, client=client), 1.0)
-    assert told.snapshot(2.0)["arms"][OTHERS] == 2 * MOST_ARMS
-
-
-def test_only_the_first_sites_that_report_have_a_history_of_their_own():
-    told = Telemetry("clinics", "async-linucb", clients=100, now=0.0)
-    for client in range(100):
-        told.report(report(1, 1, 0.5, {"red": 1}, client=client), 1.0)
-    now = told.snapshot(2.0)
-    assert sum(bool(each["reported"]["history"]) for each in now["sites"]) == 12
-    sums = {"decisions": 100.0, "rewards": 100.0, "reward_sum": 50.0}
-    assert now["rewards_over_time"] == [{"at": 0, "sums": sums}]
 
 
 def test_a_snapshot_is_plain_data(told):

@@ -10,31 +10,14 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import NotStored
-from fedbandit.transport.nats import hub as hub_module
 from fedbandit.transport.nats import link as link_module
 from fedbandit.transport.nats import unstored
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.connection import connect
-from fedbandit.transport.nats.hub import Door, Hub
 from fedbandit.transport.nats.link import NatsLink
-from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import Frame, Kind
+from samples.hubs import SUBJECTS, opened, upload
 from samples.waiting import PATIENCE
-
-SUBJECTS = Subjects("demo")
-
-
-def upload(number, size=10):
-    return Frame(Kind.UPLOAD, 1, 7, number, bytes(size)).to_bytes()
-
-
-async def opened(broker, most_bytes=1000):
-    hub, arrived = Hub(broker.url), asyncio.Queue()
-    await hub.connect()
-    await hub.open(Door(SUBJECTS, 2, most_bytes, arrived.put_nowait))
-    return hub, arrived
 
 
 async def until(condition):
@@ -187,70 +170,3 @@ def test_a_broker_that_says_nothing_of_an_upload_breaks_the_link(tmp_path, monke
 
     with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
         asyncio.run(attempt(broker))
-
-
-def test_a_stream_that_does_not_store_any_more_is_made_anew(tmp_path, monkeypatch):
-    """As one is that has once met a full disk: nats-server then writes to it no more, whatever room there is."""
-    monkeypatch.setattr(hub_module, "PROBE_SECONDS", 0.3)
-
-    async def attempt(broker):
-        hub, arrived = await opened(broker)
-        context = hub._broker.jetstream()
-        config = (await context.stream_info("fedbandit-demo-up-1")).config
-        config.no_ack = True
-        await context.update_stream(config)
-        await hub.probe()
-        assert hub.trouble
-        await hub.probe()
-        await hub.probe()
-        assert hub.trouble == ""
-        assert not (await context.stream_info("fedbandit-demo-up-1")).config.no_ack
-        link = await NatsLink.open(Address(broker.url, "demo"), 1)
-        await link.send(upload(1))
-        assert (await asyncio.wait_for(arrived.get(), PATIENCE)).data == upload(1)
-        await link.close()
-        await hub.close()
-
-    with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
-        asyncio.run(attempt(broker))
-
-
-def test_streams_of_an_earlier_version_are_made_anew(tmp_path, caplog):
-    async def attempt(broker):
-        connection = await connect(broker.url, name="old", tls=None, seconds=5, on_error=print, on_end=lambda: None)
-        for name, subject in SUBJECTS.streams(2).items():
-            await connection.jetstream().add_stream(name=name, subjects=[subject])
-        await connection.close()
-        hub, arrived = await opened(broker)
-        link = await NatsLink.open(Address(broker.url, "demo"), 1)
-        await link.send(upload(1))
-        assert (await asyncio.wait_for(arrived.get(), PATIENCE)).data == upload(1)
-        await link.close()
-        await hub.close()
-
-    with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
-        asyncio.run(attempt(broker))
-    assert "is made anew" in caplog.text
-
-
-@pytest.mark.parametrize("version", ["2.9.25", "2.11.9", "nonsense"])
-def test_a_broker_that_is_too_old_is_refused_with_what_to_do(version):
-    async def answer(reader, writer):
-        told = json.dumps({"server_id": "x", "version": version, "max_payload": 1 << 20, "proto": 1})
-        writer.write(f"INFO {told}\r\n".encode())
-        while not (await reader.readline()).startswith(b"PING"):
-            await writer.drain()
-        writer.write(b"PONG\r\n")
-        await reader.read()
-        writer.close()
-
-    async def attempt():
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        with pytest.raises(InvalidInput, match=r"the broker is a nats-server .*: use one of version 2.12 or later"):
-            await Hub(f"nats://127.0.0.1:{port}").connect()
-        with pytest.raises(ConnectionError, match="use one of version"):
-            await NatsLink.open(Address(f"nats://127.0.0.1:{port}", "demo"), 1)
-        server.close()
-
-    asyncio.run(attempt())
