@@ -146,3 +146,8 @@ def test_what_comes_early_may_make_sense_later():
     assert sender.send(early, sequence=2).outcome is Outcome.NOT_YET
     assert sender.send(first).outcome is Outcome.ACCEPTED
     assert sender.send(early).outcome is Outcome.ACCEPTED
+
+
+def test_units_of_rounding_are_those_of_the_formats():
+    units = {"float64": 0.0, "float32": np.finfo(np.float32).epsneg, "float16": np.finfo(np.float16).epsneg}
+    assert {precision: 16 * unit for precision, unit in units.items()} == encoding.ROUNDING
