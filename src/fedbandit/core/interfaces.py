@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.core.turns import Observations, Turns
+
+if TYPE_CHECKING:
+    from fedbandit.core.shortcuts import RoundsShortcut, TurnsShortcut
 
 M = TypeVar("M", bound=Message, covariant=True)
 
@@ -185,34 +188,12 @@ class Forgets(Protocol):
         """Let all that has been observed so far count for `weight` of what it counted."""
 
 
-class SimulatedRounds(NamedTuple):
-    """What a shortcut did: which arms, and what each of its rounds exchanged, as far as a ledger counts it."""
-
-    choices: Ints
-    exchange: Sequence[Outgoing[Message]]  # of one round, which stands for all: kinds, clients and sizes
-
-
-class SimulationShortcut(Protocol):
-    """The one way around messages: many rounds of both sides in one compiled loop, for simulations alone.
-
-    It exists where carrying each message costs far more than what is computed, as on a GPU. It must equal the message
-    path: the same choices, the same ledger, and both states as `choose`, `learn` and `receive` would have left them, so
-    that either can follow the other. A test compares the two for every parameter. Deployments never use it.
-    """
-
-    def simulate_rounds(self, clients: Any, server: Any, turns: Turns, draws: Floats) -> SimulatedRounds:
-        """Play a block of rounds, each in the order of clients, with all that is exchanged after each of them.
-
-        Both states are changed in place; nothing is under way before or after.
-        """
-
-
 class Federation(NamedTuple):
     """Both sides of one algorithm with its parameters, ready to run."""
 
     clients: Clients
     server: Server
-    shortcut: SimulationShortcut | None = None  # what a simulation takes in place of messages
+    shortcut: RoundsShortcut | TurnsShortcut | None = None  # what a simulation takes in place of messages
 
 
 def propensity_without_lot(side: Clients) -> float:

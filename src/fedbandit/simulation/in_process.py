@@ -16,8 +16,9 @@ from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, SimulationShortcut, propensity_without_lot
+from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
+from fedbandit.core.shortcuts import RoundsShortcut, TurnsShortcut
 from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
@@ -82,8 +83,10 @@ def simulate(
 
 
 def _player(sides: Federation) -> Play:
+    if isinstance(sides.shortcut, TurnsShortcut):
+        return partial(_play_turns_by_shortcut, sides.shortcut)
     if sides.shortcut is not None:
-        return partial(_play_by_shortcut, sides.shortcut)
+        return partial(_play_rounds_by_shortcut, sides.shortcut)
     return _play_rounds if sides.clients.cadence is Cadence.ROUND else _play_turns
 
 
@@ -177,8 +180,8 @@ def _play_rounds(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace,
     _note(trace, block, _joined(decided), wire.clients.side, offset)
 
 
-def _play_by_shortcut(
-    shortcut: SimulationShortcut, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
+def _play_rounds_by_shortcut(
+    shortcut: RoundsShortcut, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
 ) -> None:
     clients = wire.clients.clients
     starts = np.arange(0, len(block), clients)
@@ -193,6 +196,15 @@ def _play_by_shortcut(
     choices = np.empty_like(played.choices)
     choices[order] = played.choices
     _note(trace, block, Decided(choices), wire.clients.side, offset)
+
+
+def _play_turns_by_shortcut(
+    shortcut: TurnsShortcut, wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, offset: int
+) -> None:
+    draws = _draws(block, streams, wire.clients.side)
+    played = shortcut.simulate_turns(wire.clients.state, wire.server.state, block, draws)
+    trace.book_each(slice(offset, offset + len(block)), played.exchanged)
+    _note(trace, block, Decided(played.choices, played.propensity), wire.clients.side, offset)
 
 
 def _exchange(wire: Wire, envelopes: list[Envelope], trace: Trace, turn: int) -> None:

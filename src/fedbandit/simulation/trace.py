@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.shortcuts import Exchanged
 from fedbandit.protocol.ledger import Ledger
 
 
@@ -47,3 +49,13 @@ class Trace:
         self.scalars[turn] += (ledger.scalars - before[1]) // rounds
         self.bytes[turn] += (ledger.bytes - before[2]) // rounds
         self.rounds += rounds * (is_first and ledger.messages > before[0])
+
+    def book_each(self, turns: slice, exchanged: Sequence[Exchanged]) -> None:
+        """Count what turns have exchanged, and note it at each of them."""
+        for message, times in exchanged:
+            one = Ledger()
+            one.record(message)
+            for column, weight in zip((self.messages, self.scalars, self.bytes), one.totals, strict=True):
+                column[turns] += weight * times
+            self.ledger.record(message, int(times.sum()))
+        self.rounds += int(np.count_nonzero(self.messages[turns]))

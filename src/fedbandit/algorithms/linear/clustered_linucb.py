@@ -47,6 +47,7 @@ from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm, log_growth, per_client
 from fedbandit.algorithms.linear.shared.messages import Hello, Snapshot, Statistics
+from fedbandit.algorithms.linear.shared.sharing_shortcut import SharingShortcut
 from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
@@ -185,10 +186,10 @@ class ClusteredServer(Server):
             state.told, state.verdicts, state.shared, sender, gram, moment, state.uploads, self.ridge, self.rho,
             self.limit, self.margins, scratch, found, first, moments,
         )  # fmt: skip
-        recipients: dict[int, list[int]] = {}  # by the place of the first that is sent the same
-        for client, place in zip(found[:count].tolist(), first[:count].tolist(), strict=True):
-            recipients.setdefault(place, []).append(client)
-        return [self._send(state, np.array(each), moments[place].copy()) for place, each in recipients.items()]
+        recipients: dict[int, list[int]] = {}  # by the first that is sent the same
+        for client, leader in zip(found[:count].tolist(), first[:count].tolist(), strict=True):
+            recipients.setdefault(leader, []).append(client)
+        return [self._send(state, np.array(each), moments[leader].copy()) for leader, each in recipients.items()]
 
     def _send(self, state: ClusteredServerState, clients: Ints, moment: Floats) -> Outgoing[Download]:
         if not math.isfinite(state.shared.log_det[clients[0]]):
@@ -243,4 +244,4 @@ class ClusteredLinUCB(
         rule, way = self.rule(setting.dimension), WAYS["async-linucb"]
         clients = ClusteredClients(rule, setting.dimension, log_growth(uploads), way, greets=np.isfinite(downloads))
         server = ClusteredServer(self.ridge, self.noise, self.test_level, setting.dimension, downloads)
-        return Federation(clients, server)
+        return Federation(clients, server, SharingShortcut(clients, server) if setting.clients > 1 else None)

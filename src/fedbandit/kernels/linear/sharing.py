@@ -110,30 +110,33 @@ def find_owed(
 def share(
     told: Told, verdicts: Verdicts, shared: Shared, number: int, ridge: float, scratch: Floats, found: Ints, count: int,
     first: Ints, moments: Floats,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Note that so many clients are sent what their peers have told, added up in client order.
 
-    Clients with the same peers get the same: first[k] is the place of the first of those of found[k]. Its copy is the
-    sum of x x^T that they are sent, and moments has that of x y in the same place.
+    Clients with the same peers get the same: first[k] is the first client that gets what found[k] gets. Its copy is
+    the sum of x x^T that they are sent, and its row of `moments` that of x y.
     """
+    leaders, leading = np.empty(count, dtype=np.int64), 0
     for place in range(count):
-        client = found[place]
-        same = first_with_same_peers(verdicts, client, found, place)
-        first[place] = place if same < 0 else same
-        if same >= 0:
-            copy_matrix(shared.gram[found[same]], shared.gram[client])
+        same = first_with_same_peers(verdicts, found[place], leaders, leading)
+        if same < 0:
+            leaders[leading], same = found[place], leading
+            leading += 1
+        client, leader = found[place], leaders[same]
+        first[place] = leader
+        if client == leader:
+            add_up_peers(told, verdicts, client, shared.gram[client], moments[client])
+            note_copy(shared, client, ridge, scratch)
+        else:
+            copy_matrix(shared.gram[leader], shared.gram[client])
             for i in range(moments.shape[1]):
                 for j in range(moments.shape[1]):
-                    shared.inverse[i, j, client] = shared.inverse[i, j, found[same]]
-            shared.log_det[client] = shared.log_det[found[same]]
-        else:
-            add_up_peers(told, verdicts, client, shared.gram[client], moments[place])
-            note_copy(shared, client, ridge, scratch)
+                    shared.inverse[i, j, client] = shared.inverse[i, j, leader]
+            shared.log_det[client] = shared.log_det[leader]
         verdicts.most[client] = shared.log_det[client]
         for byte in range(verdicts.heard.size):
             shared.held[client, byte] = verdicts.heard[byte] & ~verdicts.apart[client, byte]
         shared.last_download[client] = number
-    return count
 
 
 @compiled
@@ -170,4 +173,5 @@ def take_in_upload(
             shared.gram[sender, i, j] += new[i, j]
     note_copy(shared, sender, ridge, scratch)
     count = find_owed(told, verdicts, shared, sender, now_apart, concerned, margins, ridge, scratch, found)
-    return share(told, verdicts, shared, number, ridge, scratch, found, count, first, moments)
+    share(told, verdicts, shared, number, ridge, scratch, found, count, first, moments)
+    return count

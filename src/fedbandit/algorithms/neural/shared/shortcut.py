@@ -1,4 +1,4 @@
-"""The simulation's shortcut (`core.interfaces.SimulationShortcut`) for the neural family: many rounds in one loop.
+"""The simulation's shortcut (`core.shortcuts.RoundsShortcut`) for the neural family: many rounds in one loop.
 
 A GPU takes longer to be told of a round's small steps, one after the other, than to compute them: message by message
 the runs of `python -m benchmarks.neural_gpu` miss their limits, in one compiled loop they keep them. Every round
@@ -26,8 +26,9 @@ from fedbandit.algorithms.neural.shared.server import NeuralServerState
 from fedbandit.algorithms.neural.shared.weights import Weight
 from fedbandit.algorithms.random_choice import NoState
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.interfaces import Outgoing, SimulatedRounds
+from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Message
+from fedbandit.core.shortcuts import SimulatedRounds
 from fedbandit.core.turns import Turns
 from fedbandit.kernels.neural.arrays import Array
 from fedbandit.kernels.neural.cohort import one_each
