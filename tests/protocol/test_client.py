@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedbandit.algorithms.linear.shared.messages import Snapshot
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.holding import nothing_told
 from samples.messages import Ping, Pong
 from samples.sides import ListeningClients, pings
 
@@ -71,6 +73,17 @@ def test_a_cohort_within_a_larger_roster_is_known_outside_by_its_own_numbers():
     assert envelope.clients.tolist() == [6]
     node.receive(download([6, 5], 1))
     assert node.state[-1] == ("receive", [1, 0], Pong(1))
+
+
+def test_of_a_download_that_some_have_had_the_others_get_what_is_said_to_them():
+    node = ClientNode(ListeningClients(), 3, first=5)
+    node.receive(download([6], 2))
+    told = nothing_told(3)
+    message = Snapshot(np.eye(2), np.zeros(2)).holding(told)
+    node.receive(Envelope(np.array([5, 6, 7]), message, 0, np.array(2)))
+    kind, to, heard = node.state[-1]
+    assert (kind, to) == ("receive", [0, 2])
+    assert heard.holds.tolist() == told[[0, 2]].tolist()
 
 
 def test_playing_stops_at_the_turn_that_sends():

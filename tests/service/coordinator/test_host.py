@@ -53,6 +53,17 @@ def test_a_flood_of_one_site_is_handled_a_few_at_a_time_and_logged_once(caplog):
     assert sum("frame cut short" in record.getMessage() for record in caplog.records) == 1
 
 
+def test_a_round_goes_on_without_the_silent_when_its_time_is_over_and_not_before(monkeypatch):
+    host = FederationHost(FederationPlan("demo", charter("sync-linucb"), deadline=10.0), "memory:", NotingHub())
+    monkeypatch.setattr(host.server, "awaited", lambda: np.array([2]))
+    struck = []
+    monkeypatch.setattr(host.server, "deadline", lambda now: struck.append(now) or np.array([2]))
+    for now in (100.0, 105.0, 109.9, 110.0):
+        monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda now=now: now, monotonic=lambda now=now: now))
+        asyncio.run(host._handle([]))
+    assert struck == [110.0]
+
+
 def test_a_clock_that_is_set_back_does_not_keep_a_round_open(monkeypatch):
     """A round is opened, the clock goes back by an hour, and the deadline strikes all the same."""
     hub = NotingHub()
