@@ -28,7 +28,7 @@ def test_a_port_that_is_taken_is_named(tmp_path):
 
 
 def test_a_configuration_that_the_broker_does_not_understand_is_shown(tmp_path):
-    with pytest.raises(InvalidInput, match=r"the broker did not start .*: see .*broker.log"):
+    with pytest.raises(InvalidInput, match=r"the broker did not start \(.*nonsense.*\): see .*broker.log"):
         Broker(BrokerSettings(tmp_path, port=free_port(), more=("nonsense: true",)))
 
 

@@ -53,8 +53,8 @@ class Broker:
         if _listens(settings):
             raise InvalidInput(f"port {settings.port} is taken: end the program that listens there, or give another")
         command = [server_program(), "--config", str(configuration), "--log", str(self.log)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.process = begin(command, env=server_environment(), **quiet)
+        with self.log.open("ab") as said:  # what is wrong with a configuration it says before it opens its log
+            self.process = begin(command, env=server_environment(), stdout=said, stderr=said)
         self._wait()
 
     def stop(self) -> None:
@@ -83,8 +83,8 @@ class Broker:
         while not _listens(self.settings):
             if self.process.poll() is not None or time.monotonic() > end:
                 self.kill()
-                said = self.log.read_text(encoding="utf-8", errors="replace").splitlines() if self.log.exists() else []
-                why = said[-1] if said else f"exit code {self.process.returncode}"
+                said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+                why = next((line for line in reversed(said) if line.strip()), f"exit code {self.process.returncode}")
                 raise InvalidInput(f"the broker did not start ({why}): see {self.log}")
             time.sleep(0.02)
 
