@@ -7,6 +7,7 @@ import pytest
 
 from fedbandit.durable.introductions import HOUR
 from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.outbox import KEPT_ACKNOWLEDGED
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.site_epochs import KEPT_DIGESTS
 from fedbandit.site.opening import fresh_number
@@ -154,6 +155,53 @@ def test_a_refusal_of_a_number_is_heard_by_the_site_that_it_is_about():
     for site in (one, other):
         site.receive(refusal.to_bytes())
     assert (len(one.life.outbox.refused), len(other.life.outbox.refused)) == (0, 1)
+
+
+@pytest.mark.parametrize("is_sent", [True, False], ids=["under way", "not yet sent"])
+def test_an_acknowledgement_that_was_meant_for_a_copy_costs_no_upload(is_sent):
+    server, (one, other) = clones()
+    turn(one, seed=50)
+    to_server(server, one.commit())
+    acknowledged = server.commit()
+    turn(other, seed=51)
+    under_way = other.commit() if is_sent else []
+    hear([one, other], acknowledged)
+    assert not other.life.outbox.frames, "it takes the acknowledgement for its own"
+    other.save()
+    assert other.has_news is not is_sent
+    to_server(server, under_way + other.commit())
+    assert other.commit() == []
+    hear([one, other], server.commit())
+    assert (len(one.refused), len(other.refused)) == (0, 1), "the copy has its own aside"
+    turn(other, seed=52)
+    to_server(server, other.commit())
+    assert server.node.state.uploads == 3, "and goes on in an epoch of its own"
+    again = open_site(ASYNC, journal=other.journal)
+    assert (again.refused, again.life.last_upload) == (other.refused, other.life.last_upload)
+
+
+def test_an_upload_that_was_acknowledged_in_the_place_of_anothers_is_sent_by_the_next_resend():
+    server, (one, other) = clones()
+    turn(one, seed=50)
+    to_server(server, one.commit())
+    turn(other, seed=51)
+    hear([other], server.commit())
+    to_server(server, other.resend())
+    hear([other], server.commit())
+    assert len(other.refused) == 1
+
+
+def test_what_is_remembered_of_acknowledged_uploads_is_bounded():
+    server, (one, other) = clones()
+    for seed in range(KEPT_ACKNOWLEDGED + 3):
+        turn(one, seed)
+        turn(other, seed=1000 + seed)
+        to_server(server, one.commit() + other.commit())
+    frames = server.commit()
+    refusals = [each for each in frames if Frame.from_bytes(each[1]).kind is Kind.REFUSAL]
+    hear([other], [each for each in frames if each not in refusals])
+    hear([other], refusals)
+    assert len(other.refused) == KEPT_ACKNOWLEDGED
 
 
 def test_what_a_clone_has_heard_outlives_its_restart():

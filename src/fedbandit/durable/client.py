@@ -12,6 +12,8 @@ anew, with what has happened since it was opened; the coordinator's next downloa
 
 A number that the site never gave may also appear later. Then another process has a copy of the store, or an upload of
 a lost life came late; what was unsent in both is counted with the other's, what the site has learnt since is kept.
+Where the number is one that this site has given too, the acknowledgement of the other's upload looks like its own: the
+site sends what was acknowledged before it could be sent, and remembers what was acknowledged last, until it is refused.
 
 Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
 may be given again. The coordinator remembers digests of the last uploads, so whichever of the two comes second is
@@ -40,9 +42,11 @@ class DurableClient(JournalledSite):
                 self._append(Heard(data))
                 self.refusal = ""
         elif frame.kind is Kind.ACKNOWLEDGEMENT:
+            unsent = self.life.outbox.unsent(frame.epoch)
             if self._hear(self.life, frame):
                 self._append(Heard(data))
                 self.refusal = ""
+                self._not_meant += [each for key, each in unsent.items() if key not in self.life.outbox.frames]
             self._compare(frame.epoch, *frame.numbers)
         elif frame.kind is Kind.REFUSAL:
             for_good, reason = frame.verdict
@@ -51,8 +55,12 @@ class DurableClient(JournalledSite):
                 self._asked_for |= {(frame.epoch, frame.sequence)} & self.life.outbox.frames.keys()
             elif not for_good:
                 self.refusal = reason
-            elif self._hear(self.life, frame):
-                self._append(Heard(data))
+            else:
+                was_settled = (frame.epoch, frame.sequence) not in self.life.outbox.frames
+                if self._hear(self.life, frame):
+                    self._append(Heard(data))
+                    if was_settled:  # a snapshot that was taken since then has it no more
+                        self._save_unless_in_doubt()
         elif frame.kind is Kind.CLOSED:
             if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked:
                 self._closed(frame)
@@ -65,7 +73,8 @@ class DurableClient(JournalledSite):
             self.journal.sync()
         asked = [self._ask(self.life.node.epoch).to_bytes()] if self._must_ask else []
         self._must_ask = False
-        return asked + self.life.outbox.take_new(self.unchecked)
+        not_meant, self._not_meant = self._not_meant, []
+        return asked + not_meant + self.life.outbox.take_new(self.unchecked)
 
     def resend(self) -> list[bytes]:
         """Return all that the coordinator may lack, and a question for what the site may lack.
@@ -73,18 +82,19 @@ class DurableClient(JournalledSite):
         Of an epoch that the site has left it tells what was acknowledged, as long as something of it was not: else a
         coordinator that went back in time would wait for ever for the numbers before.
         """
+        not_meant = self._not_meant
         self.commit()
         present = self.life.node.epoch
         left = dict.fromkeys(epoch for epoch, _ in self.life.outbox.frames if epoch != present)
         frames = [self._ask(epoch).to_bytes() for epoch in (*left, present)]
         if self.is_closing and self.unchecked is not None:
             frames.append(with_numbers(Kind.CLOSE, self.number, *self.unchecked, self._heir()).to_bytes())
-        return frames + self.life.outbox.unacknowledged(self.unchecked)
+        return frames + not_meant + self.life.outbox.unacknowledged(self.unchecked)
 
     @property
     def has_news(self) -> bool:
         """Tell whether there is something to send for the first time."""
-        return self._must_ask or bool(self.life.outbox.new)
+        return self._must_ask or bool(self._not_meant) or bool(self.life.outbox.new)
 
     def _ask(self, epoch: int) -> Frame:
         outbox = self.life.outbox

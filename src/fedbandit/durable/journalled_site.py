@@ -44,6 +44,7 @@ class JournalledSite:
         self.refusal = ""  # why the coordinator does not take in what the site sends, for now
         self._must_ask = False  # before the coordinator takes in some uploads
         self._asked_for: set[tuple[int, int]] = set()  # the epochs and numbers of those
+        self._not_meant: list[bytes] = []  # acknowledged before they were sent: another's with the same number were
         self._newest_heir = 0  # that the coordinator knows of this site
         self._unchecked_at = 0  # the position of the record from which on that holds
         self._restored_at = 0  # and of the one since which the journal may be an old backup
@@ -70,8 +71,7 @@ class JournalledSite:
         if pending is None:
             return False
         self.life.learn(decision, pending, reward)
-        if self.journal is not None:
-            self._append(Learnt(decision, reward))
+        self._append(Learnt(decision, reward))
         return True
 
     def flush(self) -> None:
@@ -80,8 +80,12 @@ class JournalledSite:
             self.journal.flush()
 
     def maintain(self) -> bool:
-        """Take a snapshot if one is due; none is in a doubt that no opening began, and that is soon over."""
-        if self._since_snapshot < self.snapshot_every or (self.unchecked is not None and not self._unchecked_at):
+        """Take a snapshot if one is due."""
+        return self._since_snapshot >= self.snapshot_every and self._save_unless_in_doubt()
+
+    def _save_unless_in_doubt(self) -> bool:
+        """Take a snapshot, but none in a doubt that no opening began, and that is soon over."""
+        if self.unchecked is not None and not self._unchecked_at:
             return False
         self.save()
         return True

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.frame import Frame, Kind, Standing
 
 KEPT_REFUSED = 100  # uploads, of those that were refused for good: the last
 KEPT_REFUSED_BYTES = 4 * 1024 * 1024  # and fewer where they are large, but always one
+KEPT_ACKNOWLEDGED = 32  # uploads: as many as a broker keeps of a site
 
 
 @dataclass
@@ -37,6 +38,10 @@ class Outbox:
     new: list[tuple[int, int]] = field(default_factory=list)  # not yet taken
     forgotten: int = 0  # refused uploads that are kept no longer
 
+    def __post_init__(self) -> None:
+        """Begin to remember what was acknowledged last; that is in memory alone."""
+        self._acknowledged: dict[tuple[int, int], bytes] = {}
+
     def put(self, frame: Frame) -> None:
         """Keep a frame until it is acknowledged."""
         self.frames[frame.epoch, frame.sequence] = frame.to_bytes()
@@ -48,21 +53,35 @@ class Outbox:
             return False
         done = [key for key in self.frames if key[0] == epoch and key[1] <= up_to]
         for key in done:
-            del self.frames[key]
+            self._acknowledged[key] = self.frames.pop(key)
+        for key in list(self._acknowledged)[:-KEPT_ACKNOWLEDGED]:
+            del self._acknowledged[key]
         if done:
             self.settled[epoch] = up_to
         return bool(done)
 
+    def unsent(self, epoch: int) -> dict[tuple[int, int], bytes]:
+        """Return the frames of an epoch that were put and not taken since."""
+        return {key: self.frames[key] for key in self.new if key[0] == epoch and key in self.frames}
+
     def refuse(self, refusal: Frame) -> bool:
-        """Put an upload aside that is refused for good, and say that nothing will come under its number."""
-        epoch, sequence = refusal.epoch, refusal.sequence
-        data = self.frames.get((epoch, sequence))
+        """Put an upload aside that is refused for good, and say that nothing will come under its number.
+
+        Where another process has a copy of the store, what it sent under that number may have been acknowledged just
+        before, and have been taken for this upload.
+        """
+        key = refusal.epoch, refusal.sequence
+        is_settled = key not in self.frames and refusal.standing is Standing.NUMBER_TAKEN
+        data = (self._acknowledged if is_settled else self.frames).get(key)
         frame = None if data is None else Frame.from_bytes(data)
         if frame is None or frame.kind is Kind.VOID or not refusal.is_about(frame.body):
             return False
-        self.refused.append(Refused(epoch, sequence, refusal.verdict[1], frame.body))
+        self.refused.append(Refused(*key, refusal.verdict[1], frame.body))
         self._forget_refused()
-        self.put(Frame(Kind.VOID, frame.client, epoch, sequence))
+        if is_settled:
+            del self._acknowledged[key]
+        else:
+            self.put(Frame(Kind.VOID, frame.client, *key))
         return True
 
     def _forget_refused(self) -> None:
