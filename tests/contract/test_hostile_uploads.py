@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contract.honest_runs import HonestRun
+from contract.honest_runs import OTHERS, HonestRun
 from contract.small_worlds import algorithm_names
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Layout
@@ -18,6 +18,7 @@ from fedbandit.wire.state import encode_state
 NUMBERS = [1e100, -1e100, 1e300, -1e300, np.nan, np.inf, -np.inf]
 COUNTS = [-1, -30, -(2**62), 2**41, 2**62]
 EACH = 3  # uploads of each kind that are tried
+ROUNDED = [each for each in OTHERS if each[0].endswith("linucb")]
 
 
 def changes(message):
@@ -75,3 +76,10 @@ def test_impossible_values_are_refused_in_every_field_of_every_upload(name):
     run = HostileRun(name, rounds=12, seed=4).play()
     assert not run.accepted
     assert not run.refused, "and honest uploads are still taken in"
+
+
+@pytest.mark.parametrize(("name", "parameters"), ROUNDED)
+def test_so_they_are_where_sums_travel_rounded(name, parameters):
+    run = HostileRun(name, rounds=12, seed=4, **parameters).play()
+    assert not run.accepted
+    assert not run.refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fedbandit.algorithms.linear.shared.correspondence import Correspondents
 from fedbandit.simulation.faults.run import FAULTS
 from simulation.checkers import amiss
 from simulation.federations import ASKING, CLUSTERED, ROUNDED, faulty_run
@@ -55,6 +56,19 @@ def test_what_rounding_leaves_is_still_at_the_site_whoever_crashes(federation):
     assert not {seed: findings for seed, run in runs.items() if (findings := amiss(run))}
     sums = np.array([run.coordinator.node.node.state.gram for run in runs.values()])
     assert (sums * 256 % 1).any(), "they are rounded: else they were multiples of 1/256"
+
+
+def test_a_site_that_forgets_what_rounding_leaves_is_caught(monkeypatch):
+    flush = Correspondents.flush
+
+    def forgets(side, state, who):
+        message = flush(side, state, who)
+        state.rows.new_gram[state.row_of[who]] = 0.0
+        return message
+
+    monkeypatch.setattr(Correspondents, "flush", forgets)
+    found = [amiss(faulty_run(seed, ROUNDED[0], faults=NO_LOST_DISKS)) for seed in range(4)]
+    assert any("sum x x^T is not what the decisions give" in str(each) for each in found)
 
 
 @pytest.mark.slow
