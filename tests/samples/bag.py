@@ -12,7 +12,7 @@ class Bag:
     """Both nodes of a federation, and what is on its way between them. Say in `world` what a turn offers and pays."""
 
     def __init__(self, algorithm, setting, seed):
-        sides = algorithm.build(setting)
+        sides = algorithm.federation(setting)
         self.clients = ClientNode(sides.clients, setting.clients)
         self.server = ServerNode(sides.server, setting.clients)
         self.rng = np.random.default_rng(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +20,34 @@ def amiss(run: FaultyRun) -> list[str]:
     return [f"{checker.__name__}: {finding}" for checker in CHECKERS for finding in checker(run)]
 
 
+def weights(run: FaultyRun) -> np.ndarray:
+    """Return what one observation of each turn counts in sums as of the last epoch, where they fade."""
+    weight = np.ones(len(run.turns))
+    for told in run.history.decisions:
+        weight[told.turn] = run.charter.algorithm.discount ** (run.epoch - told.epoch)
+    return weight
+
+
+def faded(run: FaultyRun, node: Any) -> float:
+    """Return what sums of a node count as of the last epoch."""
+    return 1.0 if node.clock is None else run.charter.algorithm.discount ** (run.epoch - node.clock)
+
+
+def server_sums(run: FaultyRun) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the server has taken in, as of the last epoch."""
+    node = run.coordinator.node.node
+    gram, moment = sums_of(node.state)
+    return faded(run, node) * gram, faded(run, node) * moment
+
+
 def each_reward_counts_once(run: FaultyRun) -> Iterator[str]:
     """Every reward that a site said was safe is in the server's sums or in what its site has yet to send, once."""
-    rows = [site.node.life.node.state.rows for site in run.sites]
-    total_gram, total_moment = sums_of(run.coordinator.node.node.state)
-    total_gram = total_gram + sum(row.new_gram[0] for row in rows)
-    total_moment = total_moment + sum(row.new_moment[0] for row in rows)
-    counted = times_counted(total_gram)
+    nodes = [site.node.life.node for site in run.sites]
+    total_gram, total_moment = server_sums(run)
+    total_gram = total_gram + sum(faded(run, node) * node.state.rows.new_gram[0] for node in nodes)
+    total_moment = total_moment + sum(faded(run, node) * node.state.rows.new_moment[0] for node in nodes)
+    weight = weights(run)
+    counted = times_counted(total_gram, weight)
     expected = np.zeros_like(counted)
     for told in run.history.decisions:
         expected[told.turn] = min(1, counted[told.turn]) if told.may_be_lost else told.is_safe
@@ -33,9 +55,9 @@ def each_reward_counts_once(run: FaultyRun) -> Iterator[str]:
         yield f"turn {turn} is counted {counted[turn]:g} times, not {expected[turn]:g}"
     gram, moment = np.zeros_like(total_gram), np.zeros_like(total_moment)
     for told in run.history.decisions:
-        arm = told.features[0, told.choice[0]]
-        gram = gram + counted[told.turn] * np.outer(arm, arm)
-        moment = moment + counted[told.turn] * told.reward * arm
+        arm, share = told.features[0, told.choice[0]], counted[told.turn] * weight[told.turn]
+        gram = gram + share * np.outer(arm, arm)
+        moment = moment + share * told.reward * arm
     is_all_there = not {"restore", "lose_disk"} & set(run.history.steps)
     if differ(run.charter, total_gram, gram, is_all_there=is_all_there):
         yield "sum x x^T is not what the decisions give"
@@ -45,12 +67,13 @@ def each_reward_counts_once(run: FaultyRun) -> Iterator[str]:
 
 def no_acknowledged_upload_is_lost(run: FaultyRun) -> Iterator[str]:
     """What is in an upload that was acknowledged is in the server's sums."""
-    counted = times_counted(sums_of(run.coordinator.node.node.state)[0])
+    counted = times_counted(server_sums(run)[0], weights(run))
+    least = run.charter.algorithm.discount**run.epoch  # that a turn counts anywhere
     for (site, epoch, number), bodies in run.history.uploads.items():
         if any(promise[:2] == (site, epoch) and promise[2] >= number for promise in run.history.promised):
             for body in bodies:
                 sums = sums_told(decode(body))
-                turns = () if sums is None else np.flatnonzero(times_counted(sums[0]))
+                turns = () if sums is None else np.flatnonzero(times_counted(sums[0], least))
                 for turn in turns:
                     if counted[turn] != 1:
                         yield f"upload {number} of site {site} was acknowledged; turn {turn} counts {counted[turn]:g}"
@@ -83,7 +106,9 @@ def every_site_ends_with_the_last_version(run: FaultyRun) -> Iterator[str]:
             yield f"site {number} still has {len(life.outbox.frames)} uploads"
         if life.node.state.slot_of[0] >= 0:  # the download waits to be taken in at the next turn
             kept = life.node.state.shared.gram[life.node.state.slot_of[0]]
-            if envelope is not None and (kept != envelope.message.sums(run.charter.algorithm.ridge)[0]).any():
+            since = 1.0 if envelope is None or envelope.clock is None else life.node.weight_of(envelope.clock)
+            ridge = run.charter.algorithm.ridge
+            if envelope is not None and (kept != since * envelope.message.sums(ridge)[0]).any():
                 yield f"site {number} holds another snapshot than its last"
 
 
@@ -100,7 +125,8 @@ def versions_only_rise(run: FaultyRun) -> Iterator[str]:
 def the_log_gives_the_same_state(run: FaultyRun) -> Iterator[str]:
     """The coordinator's log, replayed in the in-process engine, gives the server's state bit for bit."""
     again = replay(run.charter, run.coordinator.disk.records())
-    if encode_state(again.state) != encode_state(run.coordinator.node.node.state):
+    node = run.coordinator.node.node
+    if encode_state(again.state) != encode_state(node.state) or again.clock != node.clock:
         yield "the state differs"
 
 

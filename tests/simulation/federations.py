@@ -7,7 +7,7 @@ from typing import Any
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
-from fedbandit.simulation.faults.run import FaultyRun
+from fedbandit.simulation.faults.run import FADING_FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import TroubledRun
 from simulation.tagged import tagged_setting, tagged_turns
 
@@ -24,9 +24,16 @@ FEDERATIONS = [
     ("fedlinucb", {"upload_threshold": 20.0}),
     ("lean-linucb", {"upload_threshold": 300.0, "download_threshold": 1.0}),  # rounded, as it is by default
     ("lean-linucb", {"upload_threshold": 3000.0, "delivery": "upload"}),
+    ("async-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0, "discount": 0.5}),
+    ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0, "discount": 0.5}),
+    ("sync-linucb", {"sync_threshold": 40.0, "discount": 0.5}),
+    ("fedlinucb", {"upload_threshold": 20.0, "discount": 0.5}),
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 20.0, "download_threshold": 1.0, "discount": 0.5}),
+    ("lean-linucb", {"precision": "float64", "upload_threshold": 3000.0, "delivery": "upload", "discount": 0.5}),
 ]
 BY_SEED = 4  # the first so many have their turns among the seeds; the others are run by name
-CLUSTERED, ASKING, ROUNDED = (4, 5), (6, 7, 8), (9, 10)
+CLUSTERED, ASKING, ROUNDED, FADING = (4, 5), (6, 7, 8), (9, 10), (11, 12, 13, 14, 15, 16)
+EPOCH_STEPS = 20  # of a run in an epoch, where a federation forgets
 LIMITS = Limits(
     Bounds(context=2.0, reward=1.0),  # of the tagged world
     observations_per_second=0.5,
@@ -40,7 +47,7 @@ def faulty_run(seed: int, federation: int | None = None, **how: Any) -> FaultyRu
     """Run one schedule; of the first federations each has its turn among the seeds, unless one is named."""
     name, parameters = FEDERATIONS[seed % BY_SEED if federation is None else federation]
     charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
-    return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **how).run()
+    return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **{**_epochs(charter), **how}).run()
 
 
 def troubled_run(
@@ -53,3 +60,8 @@ def troubled_run(
     other = Charter.named(name, setting, **parameters, ridge=0.7)
     how = {"limits": LIMITS, "other_charter": other} | how
     return kind(charter, tagged_turns(seed, TURNS, SITES), seed, **how).run()
+
+
+def _epochs(charter: Charter) -> dict[str, Any]:
+    """Return how epochs pass where a federation forgets, and what may go wrong with that."""
+    return {"epoch_steps": EPOCH_STEPS, "faults": FADING_FAULTS} if charter.algorithm.discount < 1.0 else {}

@@ -131,7 +131,7 @@ class NothingIsChecked(DurableServer):
 
     def __init__(self, *arguments, **how):
         super().__init__(*arguments, **how)
-        self.validation.open = lambda frame: Envelope.of(frame, decode(frame.body))
+        self.validation.open = lambda frame, _: Envelope.of(frame, decode(frame.body))
 
 
 class LimitsNotChecked(DurableServer):

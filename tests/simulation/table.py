@@ -8,6 +8,7 @@ from typing import Any
 from simulation import checkers, trouble_checkers
 from simulation.federations import faulty_run, troubled_run
 from simulation.planted import PLANTED, Planted
+from simulation.planted_fading import PLANTED_FADING
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES, Hangs
 from simulation.poison import poisoned_run
 
@@ -47,6 +48,8 @@ def first_death(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> t
 
 
 if __name__ == "__main__":
-    for bugs, finder in ((PLANTED, first_finding), (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)):
+    faults = (PLANTED, first_finding), (PLANTED_FADING, first_finding)
+    troubles = (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)
+    for bugs, finder in (*faults, *troubles):
         for each in bugs:
             print(each.node.__name__, *(finder(each) or ("not caught",)), sep="\t", flush=True)

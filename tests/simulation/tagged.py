@@ -35,9 +35,9 @@ def tagged_setting(turns: int, clients: int) -> Setting:
     return Setting(clients, ARMS, DENSE + turns, turns)
 
 
-def times_counted(gram: np.ndarray) -> np.ndarray:
-    """Return how often each turn is in a sum, which may be rounded."""
-    return np.rint(np.diagonal(gram)[DENSE:])
+def times_counted(gram: np.ndarray, weight: np.ndarray | float = 1.0) -> np.ndarray:
+    """Return how often each turn is in a sum, which may be rounded, if a turn counts so much in it."""
+    return np.rint(np.diagonal(gram)[DENSE:] / weight)
 
 
 def sums_told(message: Upload) -> tuple[np.ndarray, np.ndarray] | None:

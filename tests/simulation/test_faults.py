@@ -8,8 +8,9 @@ import pytest
 from fedbandit.algorithms.linear.shared.correspondence import Correspondents
 from fedbandit.simulation.faults.run import FAULTS
 from simulation.checkers import amiss
-from simulation.federations import ASKING, CLUSTERED, ROUNDED, faulty_run
+from simulation.federations import ASKING, CLUSTERED, FADING, ROUNDED, faulty_run
 from simulation.planted import PLANTED
+from simulation.planted_fading import PLANTED_FADING
 from simulation.table import first_finding, likely
 
 GROUP = 25
@@ -83,8 +84,27 @@ def test_in_some_schedules_clients_are_told_apart():
     assert any(state.verdicts.apart.any() for state in states)
 
 
+@pytest.mark.parametrize("federation", FADING)
+def test_so_it_is_where_sums_fade(federation):
+    """Late rewards, old uploads and downloads count as of their epochs, exactly: discount 1/2, data in sixteenths."""
+    check(0, federation, count=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("federation", FADING)
+@pytest.mark.parametrize("first", range(0, 500, GROUP))
+def test_so_it_is_where_sums_fade_in_many_more_schedules(first, federation):
+    check(first, federation)
+
+
+def test_where_sums_fade_epochs_pass_rewards_are_late_and_sites_get_ahead_of_the_coordinator():
+    runs = [faulty_run(seed, FADING[0]) for seed in range(10)]
+    assert all(run.epoch > 5 for run in runs)
+    assert any("ahead of the coordinator" in each.reason for run in runs for each in run.history.put_off)
+
+
 def bugs():
-    for planted in PLANTED:
+    for planted in (*PLANTED, *PLANTED_FADING):
         yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
 
 

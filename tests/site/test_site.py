@@ -218,3 +218,28 @@ def test_many_threads_may_use_one_site():
         thread.join()
     assert sum(new) == 800
     assert one.node.life.node.state.rows.fresh[0] == 800
+
+
+def test_a_decision_belongs_to_the_epoch_that_the_clock_shows(monkeypatch, tmp_path):
+    now = [120.0]
+    monkeypatch.setattr("fedbandit.site.site.time.time", lambda: now[0])
+    how = {"dimension": 2, "upload_threshold": 1.0, "discount": 0.5, "epoch_seconds": 60, "store": tmp_path / "site.db"}
+    with fb.Site("async-linucb", **how) as site:
+        early = site.choose([[1.0, 0.0]])
+    now[0] = 250.0
+    with fb.Site("async-linucb", **how) as site:
+        late = site.choose([[0.0, 1.0]])
+        now[0] = 60.0  # a clock that is set back changes nothing
+        site.choose([[1.0, 1.0]])
+        site.learn(early, 1.0)
+        site.learn(late, 1.0)
+        assert site.node.life.node.clock == 4
+        assert site.node.life.node.state.rows.moment[0].tolist() == [0.25, 1.0]
+
+
+def test_a_store_belongs_to_one_length_of_epochs(tmp_path):
+    how = {"dimension": 2, "discount": 0.5, "store": tmp_path / "site.db"}
+    fb.Site("async-linucb", epoch_seconds=60, **how).close()
+    fb.Site("async-linucb", epoch_seconds=60.0, **how).close()
+    with pytest.raises(fb.InvalidInput, match="the store belongs to another federation"):
+        fb.Site("async-linucb", epoch_seconds=61, **how)

@@ -37,7 +37,19 @@ def test_a_frame_of_the_first_version_is_as_it_was():
     frame = Frame(Kind.VOID, 1, 2, 3, is_old=True)
     assert frame.to_bytes() == data
     assert Frame.from_bytes(data) == frame
-    assert read_header(data) == (Kind.VOID, 1, 2, 3, True)
+    assert read_header(data) == (Kind.VOID, 1, 2, 3, True, None)
+
+
+def test_uploads_and_downloads_say_to_which_epoch_their_sums_belong_where_a_federation_forgets():
+    for kind in (Kind.UPLOAD, Kind.DOWNLOAD):
+        frame = Frame(kind, 1, 2, 3, b"sums", clock=9)
+        data = frame.to_bytes()
+        assert data == bytes([kind + 32, 1, 0, 0, 0, 2, *[0] * 7, 3, *[0] * 7, 9, *[0] * 7]) + b"sums"
+        assert Frame.from_bytes(data) == frame
+        with pytest.raises(ProtocolError, match="frame cut short: 28 bytes, but its header alone has 29"):
+            Frame.from_bytes(data[:28])
+    with pytest.raises(ProtocolError, match=f"unknown kind of frame {Kind.ASK + 32}: is the sender's"):
+        Frame.from_bytes(bytes([Kind.ASK + 32]) + bytes(40))
 
 
 def test_what_the_numbers_of_kinds_and_standings_mean_is_the_same_for_ever():

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.exploring import exploring
+from fedbandit.core.forgetting import forgetting
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import Parameters, parameter
 from fedbandit.core.registry import Registry
@@ -88,12 +89,13 @@ class Algorithm(Parameters):
         raise TypeError(f"{type(self).__name__} does not say how to build its two sides")
 
     def federation(self, setting: Setting) -> Federation:
-        """Return both sides as they run: those that `build` makes, with what `explore` says around the choices."""
+        """Return both sides as they run: those that `build` makes, with `discount`, and `explore` around choices."""
         if self.explore and self.duels:
             raise InvalidInput(
                 f"explore={self.explore:g} is for algorithms that choose one arm, and {self.id} has two: leave it out"
             )
-        return exploring(self.build(setting), self.explore, setting.arms)
+        sides = forgetting(self.build(setting), self.id, self.discount)
+        return exploring(sides, self.explore, setting.arms)
 
 
 algorithms: Registry[type[Algorithm]] = Registry("algorithm", "fedbandit.algorithms")

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,7 @@ class Side(Protocol):
     sizes: Mapping[str, int] = {}  # lengths that its messages declare by name, beside or in place of N, K and d
     kinds: Sequence[type[Message]] | None = None  # those it takes in; None: those that annotate `message` of `receive`
     number_bytes: int = 8  # of one number in its arrays: 4 where they are in single precision
+    discount: float = 1.0  # what sums keep of their weight when an epoch ends: see `core.forgetting`
 
 
 class Clients(Side, Protocol):
@@ -178,14 +179,6 @@ class Server(Side, Protocol):
     def peers(self, state: Any) -> Ints | None:  # noqa: ARG002
         """Return with how many others each client shares now; None where all share with all."""
         return None
-
-
-@runtime_checkable
-class Forgets(Protocol):
-    """A side whose sums can be given less weight when an epoch ends, so that what is old counts for less."""
-
-    def age(self, state: Any, weight: float) -> None:
-        """Let all that has been observed so far count for `weight` of what it counted."""
 
 
 class Federation(NamedTuple):

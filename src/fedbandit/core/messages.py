@@ -4,7 +4,7 @@ A message is a frozen dataclass of arrays and header integers. The declaration a
 (scalars, as the papers count) and how it is packed (bytes, see `fedbandit.wire`); no algorithm counts for itself.
 
 An `Upload` carries one row for each of its senders, so that a thousand clients' uploads are one object.
-A `Download` carries one payload for all its recipients. A message without arrays is a *signal* (a client's
+A `Download` carries one payload for all its recipients. A message without payload is a *signal* (a client's
 first hello, a question, a call to synchronise): it steers the protocol. It is not counted as a message; its bytes are.
 """
 
@@ -30,11 +30,17 @@ class Layout(Enum):
     FACTOR = "factor"  # an upper triangular matrix, of which rows of zeros at the end do not travel
     HEADER = "header"  # an integer that steers the protocol; not one of the papers' scalars
     NUMBER = "number"  # the same, but a float
+    NUMBERS = "numbers"  # the same, but several floats, packed as a dense array
 
     @property
     def is_header(self) -> bool:
-        """Tell whether a field steers the protocol and is no payload."""
+        """Tell whether a field is one number that steers the protocol."""
         return self in (Layout.HEADER, Layout.NUMBER)
+
+    @property
+    def is_payload(self) -> bool:
+        """Tell whether a field is what the papers count as scalars; all others steer the protocol."""
+        return not self.is_header and self is not Layout.NUMBERS
 
 
 def array(layout: Layout = Layout.DENSE, shape: tuple[str | int, ...] | None = None) -> Any:
@@ -96,8 +102,8 @@ class Message:
     @classmethod
     @cache
     def is_signal(cls) -> bool:
-        """Tell whether the type carries no arrays, and so is not counted as a message."""
-        return not cls.arrays()
+        """Tell whether the type carries no payload, and so is not counted as a message."""
+        return not any(layout.is_payload for layout in cls.layout().values())
 
     @classmethod
     @cache

@@ -135,3 +135,4 @@ class Observations:
     choice: Ints
     feedback: Floats
     expected: Floats | None = None  # the reward, as `Clients.decide` said when it chose, where that was kept
+    weight: Floats | None = None  # what each counts, where it is less than 1: it was chosen in an earlier epoch

@@ -25,12 +25,19 @@ from __future__ import annotations
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journalled_site import JournalledSite
-from fedbandit.durable.site_events import Checked, Heard
+from fedbandit.durable.site_events import Checked, Heard, Ticked
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Question, Standing, with_numbers
 
 
 class DurableClient(JournalledSite):
     """One site of a federation."""
+
+    def tick(self, epoch: int) -> None:
+        """Hear which epoch it is, where the federation forgets; one that is not later changes nothing."""
+        node = self.life.node
+        if node.clock is not None and epoch > node.clock:
+            node.tick(epoch)
+            self._append(Ticked(epoch))
 
     def receive(self, data: bytes) -> None:
         """Take in a frame from the coordinator; raise ProtocolError, and change nothing, if it is not a right one."""

@@ -31,6 +31,7 @@ class Pending:
     choice: Ints
     reward: float | None = None
     expected: Floats | None = None  # the reward that the site expected when it chose, if it learns from that
+    clock: int = 0  # the epoch in which it was made, where the federation forgets
 
 
 @dataclass

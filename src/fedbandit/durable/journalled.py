@@ -71,6 +71,11 @@ class JournalledServer:
         """Tell whether the journal has grown so much that a snapshot is due."""
         return self._since_snapshot >= self.snapshot_every
 
+    def tick(self, epoch: int, now: float) -> None:
+        """Hear which epoch it is, where the federation forgets; one that is not later changes nothing."""
+        if self.node.clock is not None and epoch > self.clock:
+            self._write(ServerRecord(What.TICKED, now, str(epoch).encode()))
+
     def maintain(self) -> bool:
         """Take a snapshot if one is due; a good moment is after the frames of a commit have left."""
         if not self.is_snapshot_due:
@@ -80,7 +85,9 @@ class JournalledServer:
 
     def save(self) -> None:
         """Take a snapshot."""
-        memory = CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
+        memory = CoordinatorMemory(
+            self.charter.text, self.node.memory, self.accounts, self.postbox.memory(), self.clock
+        )
         self.journal.save(encode_state(memory))
         self._unsynced.clear()
         self._since_snapshot = 0
@@ -88,6 +95,7 @@ class JournalledServer:
     def _recover(self, epoch: int) -> None:
         self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
         self.accounts = Accounts(told={})
+        self.clock = 0  # the epoch that it was last told, where the federation forgets; sites may be one ahead
         self.postbox = Postbox()
         self._careful = Careful()
         self._touched: dict[tuple[int, int], int] = {}  # (site, epoch) to be acknowledged, with the mark of an ask
@@ -106,7 +114,7 @@ class JournalledServer:
 
     def _recall(self, memory: CoordinatorMemory) -> None:
         self.node.recall(memory.node)
-        self.accounts = memory.accounts
+        self.accounts, self.clock = memory.accounts, memory.clock
         self.postbox.recall(memory.latest)
         for client, epoch in [*self.node.seen.windows, *self.accounts.closed]:  # a snapshot of 0.1.0 lists them nowhere
             self.accounts.open(client).known.setdefault(epoch, None)
@@ -153,6 +161,9 @@ class JournalledServer:
         elif record.what is What.RENEWED:
             epoch_and_cause = record.data.split()
             self._renew(int(epoch_and_cause[0]), int(epoch_and_cause[1]), record.time)
+        elif record.what is What.TICKED:
+            self.clock = int(record.data)
+            self.node.tick(self.clock)
         elif record.what is What.ASIDE:
             self.accounts.put_aside(record.data)
         self.postbox.post(downloads)

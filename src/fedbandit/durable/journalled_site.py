@@ -10,7 +10,7 @@ from fedbandit.core.interfaces import Decided
 from fedbandit.durable.decisions import later
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outbox import Refused
-from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Learnt, Opened
+from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Learnt, Opened, Ticked
 from fedbandit.durable.site_life import Doubt, SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame, Kind, Standing
@@ -61,7 +61,7 @@ class JournalledSite:
     def choose(self, features: Floats, draws: Floats) -> tuple[str, Decided]:
         """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
         decided = self.life.decide(features, draws)
-        chose = Chose(features, draws, decided.choices, decided.expected)
+        chose = Chose(features, draws, decided.choices, decided.expected, self.life.node.clock or 0)
         position = self._append(chose, keep=True) if self.journal is not None else 0
         return self.life.decided(chose.pending(position)), decided
 
@@ -213,6 +213,8 @@ class JournalledSite:
             pending = life.decisions.awaiting(event.decision)
             if pending is not None:
                 life.learn(event.decision, pending, event.reward)
+        elif isinstance(event, Ticked):
+            life.node.tick(event.epoch)
         else:
             self._hear(life, Frame.from_bytes(event.frame))
 

@@ -29,6 +29,7 @@ class Posted:
     sequence: int
     body: bytes
     holds: Ints | None = None  # what it says to each of them: see `protocol.holding`
+    clock: int | None = None  # the epoch as of which it counts, where the federation forgets
 
 
 class Postbox:
@@ -65,7 +66,7 @@ class Postbox:
         latest = {client: some for client, some in self.latest.items() if client not in left_alone}
         envelopes = _by_recipients(latest)
         for number, envelope in enumerate(envelopes, start=1):
-            again = Envelope(envelope.clients, envelope.message, epoch, np.array(number))
+            again = replace(envelope, epoch=epoch, sequence=np.array(number))
             for client in envelope.clients.tolist():
                 renumbered.setdefault(client, []).append(again)
         self.latest = renumbered
@@ -109,7 +110,8 @@ class Postbox:
         """Return the latest downloads, to be kept in a snapshot."""
         return [
             Posted(
-                each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)), _holds(each.message)
+                each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)), _holds(each.message),
+                each.clock,
             )
             for each in _by_recipients(self.latest)
         ]  # fmt: skip
@@ -122,7 +124,7 @@ class Postbox:
             message: Any = decode(each.body)
             if each.holds is not None:
                 message = message.holding(each.holds)
-            envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence))
+            envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence), each.clock)
             for client in each.clients.tolist():
                 self.latest.setdefault(client, []).append(envelope)
 

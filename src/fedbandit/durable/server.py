@@ -133,7 +133,7 @@ class DurableServer(JournalledServer):
         self.accounts.check_epoch(client, epoch, now, self.validation.limits)
         self.introductions.require(frame, is_known=accounts.look(client).known.get(epoch) is not None)
         self.validation.check_ahead(frame, seen, accounts.look(client).known)
-        upload = self.validation.open(frame)
+        upload = self.validation.open(frame, self.clock)
         told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
         new = observations_in(upload, told)

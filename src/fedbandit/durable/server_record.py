@@ -27,6 +27,7 @@ class What(IntEnum):
     TRIED = 4  # a frame, of which this is the digest, is about to be taken in; without a digest: that is over
     ASIDE = 5  # a frame was put aside, after its digest: see `durable.careful`
     RENEWED = 6  # a new epoch of downloads was begun: the epoch, and the site that gave cause for it
+    TICKED = 7  # an epoch of forgetting began: its number
 
 
 _KNOWN = frozenset(What)

@@ -117,3 +117,4 @@ class CoordinatorMemory:
     node: ServerMemory
     accounts: Accounts
     latest: list[Posted]
+    clock: int = 0  # the epoch of forgetting that the coordinator was last told

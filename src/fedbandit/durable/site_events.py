@@ -32,10 +32,11 @@ class Chose:
     draws: Floats
     choice: Ints
     expected: Floats | None = None  # its reward, if that is to be known when it comes
+    clock: int = 0  # the epoch in which it was made, where the federation forgets
 
     def pending(self, position: int, reward: float | None = None) -> Pending:
         """Return the decision as one that awaits its reward, or to be learnt from; the record has this position."""
-        return Pending(position, self.features, self.choice, reward, self.expected)
+        return Pending(position, self.features, self.choice, reward, self.expected, self.clock)
 
 
 @dataclass
@@ -53,5 +54,12 @@ class Heard:
     frame: bytes
 
 
-Event: TypeAlias = Opened | Checked | Chose | Learnt | Heard
-EVENTS = (Opened, Checked, Chose, Learnt, Heard)
+@dataclass
+class Ticked:
+    """An epoch has begun, at whose beginning what is older counts for less."""
+
+    epoch: int
+
+
+Event: TypeAlias = Opened | Checked | Chose | Learnt | Heard | Ticked
+EVENTS = (Opened, Checked, Chose, Learnt, Heard, Ticked)

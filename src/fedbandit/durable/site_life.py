@@ -44,6 +44,7 @@ class SiteMemory:
     in_exchange: bool
     state: Any
     doubt: Doubt | None = None
+    clock: int | None = None  # the epoch as of which the state counts, where the federation forgets
 
 
 @dataclass
@@ -113,7 +114,7 @@ class SiteLife:
         pending = {name: (each.position, each.reward) for name, each in decisions.pending.items()}
         return SiteMemory(
             self.charter.text, self.number, node.epoch, int(node.sent[0]), *self.version, self.outbox,
-            decisions.life, decisions.issued, pending, self.waiting, self.in_exchange, node.state,
+            decisions.life, decisions.issued, pending, self.waiting, self.in_exchange, node.state, clock=node.clock,
         )  # fmt: skip
 
     def recall(self, memory: SiteMemory, offers: dict[int, Chose]) -> None:
@@ -125,6 +126,7 @@ class SiteLife:
             )
         node = self.node
         node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
+        node.clock = memory.clock
         node.sent[:], node.received[:] = memory.sent, memory.received
         self.outbox, self.waiting, self.in_exchange = memory.outbox, memory.waiting, memory.in_exchange
         pending = {
@@ -190,7 +192,9 @@ class SiteLife:
             self._learn(name, pending, pending.reward)
 
     def _learn(self, name: str, pending: Pending, reward: float) -> None:
-        seen = Observations(pending.features, pending.choice, np.array([reward]), pending.expected)
+        weight = self.node.weight_of(pending.clock)
+        weights = None if weight == 1.0 else np.array([weight])
+        seen = Observations(pending.features, pending.choice, np.array([reward]), pending.expected, weights)
         self._tell_what_is_on_the_way()
         envelopes = self.node.learn(WHO, seen)
         del self.decisions.pending[name]

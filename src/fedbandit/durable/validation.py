@@ -26,6 +26,7 @@ from fedbandit.protocol.schema import Schema
 from fedbandit.protocol.seen import Seen
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind
 
+AHEAD = 1  # epochs of forgetting that a site may be ahead of the coordinator
 FROM_SITES = (Kind.UPLOAD, Kind.ASK, Kind.VOID, Kind.CLOSE)
 
 
@@ -107,8 +108,20 @@ class Validation:
                 "send that first"
             )
 
-    def open(self, frame: Frame) -> Envelope:
-        """Return the upload of a frame if it is one that this federation can take in; else raise."""
+    def _check_clock(self, frame: Frame, epoch: int) -> None:
+        """Refuse, for now, what comes from later than the next epoch: a wrong clock would fade what all have told."""
+        if (frame.clock is not None) != (self.side.discount < 1.0):
+            told = "no epoch" if frame.clock is None else f"the epoch {frame.clock}"
+            raise ProtocolError(f"site {frame.client} tells {told} of its sums: give it the federation's discount")
+        if frame.clock is not None and frame.clock > epoch + AHEAD:
+            raise NotYet(
+                f"site {frame.client} is in epoch {frame.clock}, more than {AHEAD} ahead of the coordinator's {epoch}: "
+                "set the clock that is wrong"
+            )
+
+    def open(self, frame: Frame, epoch: int) -> Envelope:
+        """Return the upload of a frame if it is one that this federation can take in, in this epoch; else raise."""
+        self._check_clock(frame, epoch)
         message: Message = self.schema.open(frame.body)
         assert isinstance(message, Upload)  # the schema knows no other
         for name in message.shapes():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from typing import Any
@@ -34,20 +35,6 @@ def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients
     return chosen
 
 
-def refuse_forgetting(algorithm: Algorithm) -> None:
-    """Refuse a discount: it needs epochs that all sites and the coordinator agree on, and only simulations have them.
-
-    >>> refuse_forgetting(algorithms["async-linucb"].from_values({"discount": 0.5}))
-    Traceback (most recent call last):
-    ...
-    fedbandit.core.errors.InvalidInput: discount=0.5 needs epochs, and so far only simulations have them: leave it at 1
-    """
-    if algorithm.discount < 1.0:
-        raise InvalidInput(
-            f"discount={algorithm.discount:g} needs epochs, and so far only simulations have them: leave it at 1"
-        )
-
-
 NEEDLESS_SIZES = "another number of arms or another horizon"
 _DIFFERENCES = (
     "another algorithm",
@@ -59,7 +46,7 @@ _DIFFERENCES = (
 
 @dataclass(frozen=True)
 class Charter:
-    """An algorithm in a setting.
+    """An algorithm in a setting, and for one that forgets how long its epochs are.
 
     >>> charter = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100), ridge=1.0)
     >>> Charter.from_text(charter.text) == charter
@@ -68,24 +55,67 @@ class Charter:
 
     algorithm: Algorithm
     setting: Setting
+    epoch_seconds: float | None = None  # None: whoever runs the nodes tells them the epoch by another measure
 
     def __post_init__(self) -> None:
-        """Refuse what only a simulation can do."""
-        refuse_forgetting(self.algorithm)
+        """Refuse a length of epochs that is none, or that would do nothing.
+
+        >>> Charter.named("async-linucb", Setting(3, 2, 4, 100), epoch_seconds=60)
+        Traceback (most recent call last):
+        ...
+        fedbandit.core.errors.InvalidInput: epoch_seconds=60 does nothing without a discount: give one below 1, or \
+leave it out
+        """
+        seconds = self.epoch_seconds
+        if seconds is None:
+            return
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+            raise InvalidInput(f"epoch_seconds must be a number greater than 0, not {seconds!r}: give seconds")
+        if self.algorithm.discount == 1.0:
+            raise InvalidInput(
+                f"epoch_seconds={seconds:g} does nothing without a discount: give one below 1, or leave it out"
+            )
 
     @classmethod
-    def named(cls, algorithm: str | Algorithm, setting: Setting, **parameters: Any) -> Charter:
+    def named(
+        cls, algorithm: str | Algorithm, setting: Setting, *, epoch_seconds: float | None = None, **parameters: Any
+    ) -> Charter:
         """Return the charter of an algorithm by its name and parameters, or as an object."""
-        return cls(algorithm_of(algorithm, parameters, setting.clients), setting)
+        return cls(algorithm_of(algorithm, parameters, setting.clients), setting, epoch_seconds)
+
+    def require_epochs(self) -> None:
+        """Refuse a discount without epochs, where nobody but a clock tells them.
+
+        >>> Charter.named("async-linucb", Setting(3, 2, 4, 100), discount=0.5).require_epochs()
+        Traceback (most recent call last):
+        ...
+        fedbandit.core.errors.InvalidInput: discount=0.5 forgets when epochs end: give epoch_seconds, as in \
+epoch_seconds=3600, the same to the coordinator and to all sites
+        """
+        if self.algorithm.discount < 1.0 and self.epoch_seconds is None:
+            raise InvalidInput(
+                f"discount={self.algorithm.discount:g} forgets when epochs end: give epoch_seconds, as in "
+                "epoch_seconds=3600, the same to the coordinator and to all sites"
+            )
+
+    def epoch_at(self, time: float) -> int:
+        """Return the epoch of a time in seconds; always 0 where epochs have no length.
+
+        >>> Charter.named("async-linucb", Setting(3, 2, 4, 100), epoch_seconds=60, discount=0.5).epoch_at(150.0)
+        2
+        """
+        return 0 if self.epoch_seconds is None else max(0, int(time // self.epoch_seconds))
 
     @property
     def text(self) -> str:
         """Return the charter as JSON, the same text for the same charter."""
-        values = {
+        values: dict[str, Any] = {
             "algorithm": self.algorithm.id,
             "parameters": self.algorithm.values(),
             "setting": asdict(self.setting),
         }
+        if self.epoch_seconds is not None:
+            values["epoch_seconds"] = self.epoch_seconds
         return json.dumps(values, sort_keys=True)
 
     @property
@@ -97,6 +127,8 @@ class Charter:
         """
         usual = {each.name: each.default for each in fields(self.algorithm)}
         chosen = {name: value for name, value in vars(self.algorithm).items() if value != usual[name]}
+        if self.epoch_seconds is not None:
+            chosen["epoch_seconds"] = float(self.epoch_seconds)
         setting = self.setting
         parts = [
             self.algorithm.id, sorted(chosen.items()), [setting.clients, setting.dimension],
@@ -126,13 +158,14 @@ class Charter:
             name, parameters, sizes = values["algorithm"], values["parameters"], values["setting"]
             setting = Setting(**{size: int(sizes[size]) for size in ("clients", "arms", "dimension", "horizon")})
             given = {key: float(value) if value == "inf" else value for key, value in parameters.items()}
+            seconds = values.get("epoch_seconds")
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidInput(
                 f"{text[:60]!r} is no charter: give the algorithm, its parameters and the setting"
             ) from None
         kind = algorithms[name]
         former = former_fields(kind)
-        return cls(kind.from_values({former.get(key, key): value for key, value in given.items()}), setting)
+        return cls(kind.from_values({former.get(key, key): value for key, value in given.items()}), setting, seconds)
 
     def require(self, text: str, place: str) -> None:
         """Refuse a file that belongs to another charter; what it does not say has its default."""

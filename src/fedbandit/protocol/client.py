@@ -13,6 +13,7 @@ from fedbandit.core.interfaces import Clients, Decided, Outgoing
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.fading import FadingNode
 from fedbandit.protocol.holding import lacks_of
 from fedbandit.protocol.sequence import raise_to
 
@@ -25,7 +26,7 @@ class Sent(NamedTuple):
     asks: bool
 
 
-class ClientNode:
+class ClientNode(FadingNode[Clients]):
     """Numbers what its clients send, and lets through only downloads that are newer than the last.
 
     Within, clients are counted from 0; `first` is what the outside calls the first of them.
@@ -37,6 +38,7 @@ class ClientNode:
         self.clients = clients
         self.first = first
         self.state: Any = side.start(clients)
+        self._start_clock(side)
         self.epoch = epoch
         self.sent = np.zeros(clients, dtype=np.int64)
         self.received = np.zeros(clients, dtype=np.int64)
@@ -68,6 +70,8 @@ class ClientNode:
         """Take in a download, except at clients that have had it or a later one; return the answers."""
         if envelope.is_upload or np.ndim(envelope.sequence):
             raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
+        if envelope.clock != self.clock:
+            self._check_clock(envelope)
         if envelope.epoch != self.server_epoch:
             if envelope.epoch < self.server_epoch:
                 return []
@@ -83,7 +87,7 @@ class ClientNode:
                 return []
             envelope = envelope.only(np.flatnonzero(np.isin(envelope.clients, to + self.first)))
             self.received[to] = envelope.sequence
-        return self._seal(self._take_in(to, envelope.message))
+        return self._seal(self._take_in(to, envelope.message if envelope.clock == self.clock else self._met(envelope)))
 
     def _take_in(self, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
         if message.tells_what_it_holds():
@@ -98,5 +102,5 @@ class ClientNode:
             sequence = self.sent[each.clients] + 1
             self.sent[each.clients] = sequence
             names = each.clients + self.first if self.first else each.clients
-            sealed.append(Envelope(names, each.message, self.epoch, sequence))
+            sealed.append(Envelope(names, each.message, self.epoch, sequence, self.clock))
         return sealed

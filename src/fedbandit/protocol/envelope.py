@@ -10,9 +10,10 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.wire import encode, encode_each
-from fedbandit.wire.frame import HEADER, Frame, Kind
+from fedbandit.wire.frame import CLOCKED_HEADER, HEADER, Frame, Kind
 
 HEADER_BYTES = HEADER.size  # kind u8, client u32, epoch u64, sequence u64
+CLOCK_BYTES = CLOCKED_HEADER.size - HEADER.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Envelope:
     message: Message
     epoch: int
     sequence: Ints  # (clients,) of an upload, () of a download
+    clock: int | None = None  # the epoch to which its sums belong, where a federation forgets: see `protocol.fading`
 
     @property
     def is_upload(self) -> bool:
@@ -39,7 +41,7 @@ class Envelope:
         for each in range(len(self.clients)):
             row = slice(each, each + 1)
             if isinstance(self.message, Upload):
-                yield Envelope(self.clients[row], self.message.rows(row), self.epoch, self.sequence[row])
+                yield Envelope(self.clients[row], self.message.rows(row), self.epoch, self.sequence[row], self.clock)
             else:
                 yield self.only(row)
 
@@ -51,16 +53,17 @@ class Envelope:
         elif isinstance(message, Download):
             message = message.to_some(wanted)
         sequence = self.sequence[wanted] if np.ndim(self.sequence) else self.sequence
-        return Envelope(self.clients[wanted], message, self.epoch, sequence)
+        return Envelope(self.clients[wanted], message, self.epoch, sequence, self.clock)
 
     def frames(self) -> Iterator[Frame]:
         """Yield one frame a client; the payload of a download is packed once for all of them."""
         if self.is_upload:
             for one in self.split():
-                yield Frame(Kind.UPLOAD, int(one.clients[0]), self.epoch, int(one.sequence[0]), encode(one.message))
+                numbers = int(one.clients[0]), self.epoch, int(one.sequence[0])
+                yield Frame(Kind.UPLOAD, *numbers, encode(one.message), clock=self.clock)
         else:
             for client, body in zip(self.clients.tolist(), encode_each(self.message, len(self.clients)), strict=True):
-                yield Frame(Kind.DOWNLOAD, client, self.epoch, int(self.sequence), body)
+                yield Frame(Kind.DOWNLOAD, client, self.epoch, int(self.sequence), body, clock=self.clock)
 
     @classmethod
     def of(cls, frame: Frame, message: Message) -> Envelope:
@@ -72,4 +75,4 @@ class Envelope:
         (array([3]), array([9]))
         """
         sequence = np.array([frame.sequence]) if frame.kind is Kind.UPLOAD else np.array(frame.sequence)
-        return cls(np.array([frame.client]), message, frame.epoch, sequence)
+        return cls(np.array([frame.client]), message, frame.epoch, sequence, frame.clock)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Message, Upload
-from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
+from fedbandit.protocol.envelope import CLOCK_BYTES, HEADER_BYTES, Envelope
 from fedbandit.wire import weigh
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Totals of a run. Signals (messages without arrays) steer the protocol and are counted apart; their bytes are
+    """Totals of a run. Signals (messages without payload) steer the protocol and are counted apart; their bytes are
     counted with all others.
 
     >>> Ledger().messages
@@ -37,6 +37,8 @@ class Ledger:
         transfers = clients * times
         weight = weigh(message, clients)
         self.bytes += weight.bytes * times + transfers * HEADER_BYTES
+        if isinstance(sent, Envelope) and sent.clock is not None:
+            self.bytes += transfers * CLOCK_BYTES
         if message.is_signal():
             self.signals += transfers
             return

@@ -14,6 +14,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.fading import FadingNode
 from fedbandit.protocol.holding import nothing_told, stamps
 from fedbandit.protocol.seen import Seen
 
@@ -29,27 +30,30 @@ class ServerMemory:
     seen: Seen
     state: Any
     stamps: Ints | None = None  # (clients,) up to where each one's uploads are in (`protocol.holding`); None: 0.1.0
+    clock: int | None = None  # the epoch as of which the state counts, where it forgets
 
 
-class ServerNode:
+class ServerNode(FadingNode[Server]):
     """Lets each upload through once, numbers what the server sends, and says in it what it holds."""
 
     def __init__(self, side: Server, clients: int, epoch: int = 0) -> None:
         """Start the server side of an algorithm for a roster of clients."""
         self.side = side
+        self._start_clock(side)
         nothing = nothing_told(clients)
-        self.recall(ServerMemory(epoch, 0, Seen.nothing(clients), side.start(clients), nothing))
+        self.recall(ServerMemory(epoch, 0, Seen.nothing(clients), side.start(clients), nothing, self.clock))
 
     def recall(self, memory: ServerMemory) -> None:
         """Go on from what a node remembered; it belongs to this node from now on."""
         self.epoch, self.sent, self.seen, self.state = memory.epoch, memory.sent, memory.seen, memory.state
+        self.clock = memory.clock
         clients = len(memory.seen.in_order)
         self.stamps = np.zeros(clients, dtype=np.int64) if memory.stamps is None else memory.stamps
 
     @property
     def memory(self) -> ServerMemory:
         """Return what is to be remembered, not copied."""
-        return ServerMemory(self.epoch, self.sent, self.seen, self.state, self.stamps)
+        return ServerMemory(self.epoch, self.sent, self.seen, self.state, self.stamps, self.clock)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in the uploads that are new; return what is to be carried to the clients."""
@@ -57,6 +61,8 @@ class ServerNode:
             raise ProtocolError(
                 f"the server takes uploads with a number for each sender, not {envelope.message.kind!r}"
             )
+        if envelope.clock != self.clock:
+            self._check_clock(envelope)
         new = self.seen.admit(envelope.epoch, envelope.clients, envelope.sequence)
         if not new.size:
             return []
@@ -67,7 +73,8 @@ class ServerNode:
     def merge(self, envelope: Envelope) -> list[Envelope]:
         """Take in uploads that are known to be new; return what is to be carried to the clients."""
         self.stamps[envelope.clients] = stamps(envelope.epoch, envelope.clients, self.seen)
-        return self._seal(self.side.receive(self.state, envelope.clients, envelope.message))
+        message = envelope.message if envelope.clock == self.clock else self._met(envelope)
+        return self._seal(self.side.receive(self.state, envelope.clients, message))
 
     def awaited(self) -> Ints:
         """Return the clients for whose uploads the server side waits; a deadline would go on without them."""
@@ -84,5 +91,5 @@ class ServerNode:
             message = each.message
             if message.tells_what_it_holds():
                 message = message.holding(self.stamps.take(each.clients))
-            sealed.append(Envelope(each.clients, message, self.epoch, np.asarray(self.sent)))
+            sealed.append(Envelope(each.clients, message, self.epoch, np.asarray(self.sent), self.clock))
         return sealed

@@ -25,7 +25,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
 from fedbandit.durable.checked_input import InputCheck
-from fedbandit.protocol.charter import algorithm_of, refuse_forgetting
+from fedbandit.protocol.charter import algorithm_of
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.server import ServerNode
@@ -58,7 +58,6 @@ class Client:
         if not isinstance(seed, int) or seed < 0:
             raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
         self.algorithm = algorithm_of(algorithm, parameters, clients)
-        refuse_forgetting(self.algorithm)
         sides = self.algorithm.for_client(number).federation(setting)
         self.dimension = dimension
         self._check = InputCheck(self.algorithm, dimension)
@@ -70,6 +69,11 @@ class Client:
         self._offer: Floats | None = None
         self._choice: Ints = self._who
         self._expected: Floats | None = None
+        self._chosen_at = 0  # the epoch of the choice
+
+    def tick(self, epoch: int) -> None:
+        """Hear which epoch it is: with a discount, what was observed in earlier ones counts for less."""
+        self.node.tick(epoch)
 
     def ask(self) -> list[Envelope]:
         """Return what the client asks the server before it chooses; most algorithms ask nothing."""
@@ -85,6 +89,7 @@ class Client:
         normals = self._streams.normals(self._who + self.number, draws) if draws else self._none
         choice, _, expected = self.node.decide(self._who, offer, normals)
         self._offer, self._choice, self._expected = offer, choice, expected
+        self._chosen_at = self.node.clock or 0
         return int(choice[0]) if choice.ndim == 1 else (int(choice[0, 0]), int(choice[0, 1]))
 
     def learn(self, reward: float) -> list[Envelope]:
@@ -95,7 +100,8 @@ class Client:
         if self._offer is None:
             raise InvalidInput(f"learn({reward!r}) without a choice before it: call choose first")
         feedback = self._check.reward(reward)
-        seen = Observations(self._offer, self._choice, np.array([feedback]), self._expected)
+        weight = np.array([self.node.weight_of(self._chosen_at)])
+        seen = Observations(self._offer, self._choice, np.array([feedback]), self._expected, weight)
         self._offer = None
         return self.node.learn(self._who, seen)
 
@@ -123,8 +129,11 @@ class Server:
         """Start the server for a roster of clients."""
         setting = Setting(clients, arms, dimension, horizon)
         chosen = algorithm_of(algorithm, parameters, clients)
-        refuse_forgetting(chosen)
         self.node = ServerNode(chosen.federation(setting).server, clients)
+
+    def tick(self, epoch: int) -> None:
+        """Hear which epoch it is: with a discount, what was uploaded in earlier ones counts for less."""
+        self.node.tick(epoch)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
         """Take in an upload, once; return what is to be carried to clients (each names its recipients)."""

@@ -16,7 +16,6 @@ from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Federation, Forgets
 from fedbandit.core.turns import Turns
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.server import ServerNode
@@ -29,7 +28,7 @@ class Epochs:
         """Take what is run and where."""
         self._discount = algorithm.discount
         self._length = environment.epoch_length
-        self._now: int | None = None
+        self._first: int | None = None
 
     def pieces(self, block: Turns, first: int, clients: ClientNode, server: ServerNode) -> Iterator[Turns]:
         """Yield the turns of a block, whose first has this number, epoch by epoch, after both nodes have aged."""
@@ -53,15 +52,6 @@ class Epochs:
         return np.asarray((first + np.arange(len(block))) // self._length)
 
     def _begin(self, epoch: int, clients: ClientNode, server: ServerNode) -> None:
-        passed = 0 if self._now is None else epoch - self._now
-        self._now = epoch
-        if passed:
-            for node in (clients, server):
-                assert isinstance(node.side, Forgets), "checked before the first turn"
-                node.side.age(node.state, self._discount**passed)
-
-
-def check_forgets(algorithm: Algorithm, sides: Federation) -> None:
-    """Refuse a discount of an algorithm that cannot forget."""
-    if algorithm.discount < 1.0 and not all(isinstance(side, Forgets) for side in (sides.clients, sides.server)):
-        raise InvalidInput(f"discount={algorithm.discount:g}, but {algorithm.id} does not forget: leave it at 1")
+        self._first = epoch if self._first is None else self._first
+        for node in (clients, server):
+            node.tick(epoch - self._first)

@@ -24,7 +24,7 @@ from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
-from fedbandit.simulation.epochs import Epochs, check_forgets
+from fedbandit.simulation.epochs import Epochs
 from fedbandit.simulation.trace import Trace
 
 Play = Callable[["Wire", Turns, ClientStreams, Trace, int], None]
@@ -61,7 +61,6 @@ def simulate(
     """
     setting = _setting(algorithm, environment, turns, seed)
     sides = algorithm.federation(setting)
-    check_forgets(algorithm, sides)
     trace = Trace.empty(turns)
     nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
     wire = Wire(*nodes, trace.ledger)

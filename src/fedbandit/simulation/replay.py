@@ -17,12 +17,14 @@ from fedbandit.wire.frame import Frame, Kind
 
 
 def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
-    """Return a fresh server node after all uploads and deadlines of a whole log."""
+    """Return a fresh server node after all uploads, deadlines and epochs of a whole log."""
     node = ServerNode(charter.build().server, charter.setting.clients)
     for entry in log:
         record = ServerRecord.from_bytes(entry.data)
         if record.what is What.DEADLINE:
             node.deadline()
+        elif record.what is What.TICKED:
+            node.tick(int(record.data))
         elif record.what is What.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:

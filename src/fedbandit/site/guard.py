@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Self
 
 from fedbandit.core.errors import InvalidInput
 
@@ -54,3 +55,18 @@ class Guard:
 def closed() -> InvalidInput:
     """Return what to tell who uses a site that is closed."""
     return InvalidInput("the site is closed: open it again with fb.Site(...)")
+
+
+class ClosedByWith:
+    """Something that is closed when the block of a `with` is left."""
+
+    def close(self) -> None:
+        """End it."""
+
+    def __enter__(self) -> Self:
+        """Return it; leaving the block closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()

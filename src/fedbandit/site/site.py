@@ -13,10 +13,11 @@ process that opened it.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from os import getpid
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.randomness import stream
@@ -26,7 +27,7 @@ from fedbandit.site.advice import Advice
 from fedbandit.site.condition import SiteState
 from fedbandit.site.decision import Decision, check_ids, named_arm
 from fedbandit.site.exploration import Lots, Propensities, check_samples
-from fedbandit.site.guard import Guard, closed
+from fedbandit.site.guard import ClosedByWith, Guard, closed
 from fedbandit.site.line import Line
 from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
@@ -36,7 +37,7 @@ from fedbandit.transport.link import RESEND, Connect
 log = logging.getLogger("fedbandit.site")
 
 
-class Site:
+class Site(ClosedByWith):
     """One site of a federation; all its methods may be called from any thread of the process that opened it.
 
     >>> site = Site("async-linucb", dimension=2, clients=3, number=1)
@@ -63,6 +64,7 @@ class Site:
         propensity_samples: int = 0,
         report: bool = False,
         fresh: int | None = None,
+        epoch_seconds: float | None = None,
         **parameters: Any,
     ) -> None:
         """Open site `number` of `clients`; algorithm, parameters and sizes are those of the whole federation.
@@ -77,9 +79,12 @@ class Site:
 
         `propensity_samples` further samples at each choice make propensities vary less where a sample and `explore`
         choose, at so many times the cost. `fresh` is a number that grows with each opening; by default the time, and
-        30 random bits that tell apart what is opened in one second.
+        30 random bits that tell apart what is opened in one second. With a `discount`, epochs have `epoch_seconds` of
+        the system's clock, the same at all sites and at the coordinator; a decision belongs to the one it is made in.
         """
-        self.charter = Charter.named(algorithm, Setting(clients, arms, dimension, horizon), **parameters)
+        setting = Setting(clients, arms, dimension, horizon)
+        self.charter = Charter.named(algorithm, setting, epoch_seconds=epoch_seconds, **parameters)
+        self.charter.require_epochs()
         self._check = InputCheck(self.charter.algorithm, dimension, checked_limits(limits))
         check_samples(propensity_samples, self.charter, number)
         self._guard = Guard()
@@ -105,6 +110,8 @@ class Site:
                 raise closed()
             if self._is_durable:
                 node.flush()  # a store that could not be written is tried again before anything else changes
+            if self.charter.epoch_seconds is not None:
+                node.tick(self.charter.epoch_at(time.time()))
             draws = self._lots.draw()
             name, decided = node.choose(offer, draws)
             if self._is_durable:
@@ -240,11 +247,3 @@ class Site:
             if not self._is_released and self.node.journal is not None:
                 self.node.journal.close()
             self._is_released = True
-
-    def __enter__(self) -> Self:
-        """Return the site; leaving the block closes it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the site."""
-        self.close()

@@ -24,7 +24,7 @@ from fedbandit.wire.reader import Reader
 _DENSE, _SYMMETRIC, _PAIRS, _FACTOR = 0, 1, 2, 3
 _FORMS = {
     Layout.DENSE: (_DENSE,), Layout.SYMMETRIC: (_SYMMETRIC,), Layout.SPARSE: (_DENSE, _PAIRS),
-    Layout.FACTOR: (_FACTOR,),
+    Layout.FACTOR: (_FACTOR,), Layout.NUMBERS: (_DENSE,),
 }  # fmt: skip
 _DTYPES = (np.dtype("<f8"), np.dtype("<f4"), np.dtype("<f2"))
 _ITEMSIZE = {"f": 4, "e": 2}
@@ -66,7 +66,7 @@ def unpack(reader: Reader, layout: Layout, name: str, most_values: int) -> Float
 
 def packed_bytes(layout: Layout, shape: tuple[int, ...], bytes_each: int) -> int:
     """Return the bytes of an array of a shape, nothing of it as pairs, and all rows of a factor."""
-    count = math.prod(shape) if layout in (Layout.DENSE, Layout.SPARSE) else _triangle(shape)
+    count = _triangle(shape) if layout in (Layout.SYMMETRIC, Layout.FACTOR) else math.prod(shape)
     return 3 + 4 * len(shape) + bytes_each * count + (4 if layout is Layout.FACTOR else 0)
 
 

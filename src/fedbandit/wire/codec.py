@@ -140,6 +140,6 @@ def dense_weight(kind: str, shapes: tuple[tuple[tuple[int, ...], int], ...]) -> 
     layouts, arrays = Message.known[kind].layout(), Message.known[kind].arrays()
     scalars, size = 0, 4 + len(kind) + 8 * (len(layouts) - len(arrays))
     for layout, (shape, bytes_each) in zip(arrays.values(), shapes, strict=True):
-        scalars += math.prod(shape)
+        scalars += math.prod(shape) if layout.is_payload else 0
         size += packed_bytes(layout, shape, bytes_each)
     return Weight(scalars, size)

@@ -25,6 +25,10 @@ Version 0.1.0 wrote frames in another layout, which is told by a kind below 16 a
 
 In it the epochs of ASK, CLOSE and CLOSED are u32, and an ASK ends with its mark. A site that sends such frames is
 answered in that layout.
+
+Where a federation forgets (`protocol.fading`), uploads and downloads say to which of its epochs their sums belong:
+
+    kind + 32 u8 | client u32 | epoch u64 | sequence u64 | clock u64 | body
 """
 
 from __future__ import annotations
@@ -39,9 +43,11 @@ from fedbandit.core.errors import ProtocolError
 
 HEADER = struct.Struct("<BIQQ")
 OLD_HEADER = struct.Struct("<BQIQ")
+CLOCKED_HEADER = struct.Struct("<BIQQQ")
+LARGEST_HEADER = CLOCKED_HEADER.size
 LARGEST_NUMBER = 1 << 62  # so that every number fits into an array of signed ones
 LARGEST_OLD_EPOCH = (1 << 32) - 1
-_NEW = 16  # what is added to the kind to tell the layout
+_NEW, _CLOCKED = 16, 32  # what is added to the kind to tell the layout
 
 
 class Kind(IntEnum):
@@ -90,6 +96,7 @@ class Header(NamedTuple):
     epoch: int
     sequence: int
     is_old: bool
+    clock: int | None = None
 
 
 class Question(NamedTuple):
@@ -117,18 +124,23 @@ class Frame:
     sequence: int
     body: bytes = b""
     is_old: bool = False  # in the layout of 0.1.0
+    clock: int | None = None  # the epoch to which the sums of a message belong, where a federation forgets
 
     def to_bytes(self) -> bytes:
         """Return the frame as it goes over a connection."""
         if self.is_old:
             return OLD_HEADER.pack(self.kind, self.client, self.epoch, self.sequence) + self.body
-        return HEADER.pack(self.kind + _NEW, self.client, self.epoch, self.sequence) + self.body
+        if self.clock is None:
+            return HEADER.pack(self.kind + _NEW, self.client, self.epoch, self.sequence) + self.body
+        numbers = self.client, self.epoch, self.sequence, self.clock
+        return CLOCKED_HEADER.pack(self.kind + _CLOCKED, *numbers) + self.body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Frame:
         """Return the frame that bytes stand for, or raise ProtocolError; a message in it is not looked at."""
-        kind, client, epoch, sequence, is_old = read_header(data)
-        frame = cls(kind, client, epoch, sequence, bytes(data[HEADER.size :]), is_old)
+        kind, client, epoch, sequence, is_old, clock = read_header(data)
+        start = HEADER.size if clock is None else CLOCKED_HEADER.size
+        frame = cls(kind, client, epoch, sequence, bytes(data[start:]), is_old, clock)
         form = frame._form
         if form is not None and len(frame.body) != form.size:
             raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {form.size}")
@@ -175,6 +187,7 @@ class Frame:
 
 
 _KINDS = {each.value + layout: each for each in Kind for layout in (0, _NEW)}
+_KINDS |= {each.value + _CLOCKED: each for each in (Kind.UPLOAD, Kind.DOWNLOAD)}
 _STANDINGS = frozenset(Standing)
 REPORTS = (bytes([Kind.REPORT]), bytes([Kind.REPORT + _NEW]))  # with what frames begin that no node takes in
 
@@ -183,12 +196,14 @@ def read_header(data: bytes) -> Header:
     """Return the header of a frame, or raise ProtocolError."""
     if len(data) < HEADER.size:
         raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {HEADER.size}")
-    is_old = data[0] < _NEW
-    code, client, epoch, sequence = (OLD_HEADER if is_old else HEADER).unpack_from(data)
-    kind = _KINDS.get(code)
+    kind, is_old = _KINDS.get(data[0]), data[0] < _NEW
     if kind is None:
-        raise ProtocolError(f"unknown kind of frame {code}: is the sender's fedbandit newer?")
-    return Header(kind, client, epoch, sequence, is_old)
+        raise ProtocolError(f"unknown kind of frame {data[0]}: is the sender's fedbandit newer?")
+    form = OLD_HEADER if is_old else HEADER if data[0] < _CLOCKED else CLOCKED_HEADER
+    if len(data) < form.size:
+        raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {form.size}")
+    _, client, epoch, sequence, *clock = form.unpack_from(data)
+    return Header(kind, client, epoch, sequence, is_old, *clock)
 
 
 def digest(body: bytes) -> bytes:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from fedbandit.core.bounds import Bounds
 from fedbandit.simulation.in_process import simulate
 from reference import forgetting as reference
 from reference.recorded import linear_turns
@@ -147,10 +148,87 @@ def test_a_discount_without_epochs_is_refused():
         fb.run("async-linucb", fb.environment("linear", clients=3), turns=30, discount=0.5)
 
 
-@pytest.mark.parametrize("open_one", [fb.Site, fb.Client, fb.Server])
-def test_a_deployment_refuses_a_discount(open_one):
-    with pytest.raises(fb.InvalidInput, match=r"discount=0.5 needs epochs, and so far only simulations have them"):
-        open_one("async-linucb", dimension=2, clients=2, discount=0.5)
+def hand_in_hand(client, server):
+    """Carry all that a client sends, and what follows from it, at once."""
+
+    def carry(envelopes):
+        for envelope in envelopes:
+            for answer in server.receive(envelope):
+                carry(client.receive(answer))
+
+    return carry
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("delivery", ["turn", "upload"])
+def test_clients_by_hand_forget_as_in_a_simulation(tmp_path, delivery, precision):
+    """Questions tell eigenvalues, uploads and answers are rounded: the simulation sends the same messages."""
+    arrays = world(seed=9, turns=120, every=10, clients=1)
+    parameters = {"discount": 0.7, "upload_threshold": 1.3, "download_threshold": 1.0, "delivery": delivery}
+    environment = recorded(tmp_path, arrays)
+    trace, wire = simulate(fb.algorithm("lean-linucb", precision=precision, **parameters), environment, 120)
+    sizes = {"dimension": 4, "clients": 1}
+    client = fb.Client("lean-linucb", precision=precision, **sizes, **parameters)
+    server = fb.Server("lean-linucb", precision=precision, **sizes, **parameters)
+    carry, chosen = hand_in_hand(client, server), []
+    for turn in range(120):
+        for node in (client, server):
+            node.tick(int(arrays["epoch"][turn]))
+        carry(client.ask())
+        chosen.append(client.choose(arrays["arms"][turn]))
+        carry(client.learn(arrays["reward"][turn, chosen[-1]]))
+    assert chosen == trace.choice.tolist()
+    np.testing.assert_array_equal(server.node.state.gram, wire.server.state.gram)
+
+
+@pytest.mark.parametrize("exploration", ["ucb", "igw"])
+def test_a_late_reward_counts_as_if_it_had_come_at_once(exploration):
+    """And then had faded with its epoch: sums, errors of predictions, the inverse and what triggers an upload."""
+    rng = np.random.default_rng(10)
+    arms, rewards = rng.standard_normal((20, 5, 4)) / 2, rng.standard_normal(20)
+    sites = [
+        fb.Client("async-linucb", dimension=4, upload_threshold=np.inf, discount=0.6, exploration=exploration)
+        for _ in range(2)
+    ]
+    for site in sites:
+        for turn in range(19):
+            site.choose(arms[turn])
+            site.learn(rewards[turn])
+        site.choose(arms[19])
+    at_once, late = sites
+    at_once.learn(rewards[19])
+    for site in sites:
+        site.tick(3)
+    late.learn(rewards[19])
+    one, other = (site.node.state for site in sites)
+    for name in one.rows._fields:
+        if name != "updates":
+            np.testing.assert_allclose(
+                getattr(other.rows, name)[0], getattr(one.rows, name)[0], atol=1e-12, err_msg=name
+            )
+    if exploration == "igw":
+        np.testing.assert_allclose(other.errors.squares[0], one.errors.squares[0])
+        np.testing.assert_allclose(other.errors.turns[0], one.errors.turns[0])
+
+
+def test_a_question_that_comes_in_a_later_epoch_is_judged_by_what_is_left_of_the_copy():
+    """The level is the sum of log(discount^k mu + ridge), whatever the server's epoch is."""
+    sides = fb.algorithm("lean-linucb", discount=0.5, precision="float64").federation(fb.Setting(1, 2, 3, 1))
+    copy = np.diag([4.0, 2.0, 0.0])
+    question = sides.clients.way.question(np.array([0]), np.linalg.eigvalsh(copy)[np.newaxis])
+    aged = sides.server.aged(question, 0.5**3)
+    assert aged.level_of(0, 0.1) == pytest.approx(np.linalg.slogdet(copy / 8 + 0.1 * np.eye(3))[1])
+    assert question.is_signal()
+    wrong, state = sides.clients.way.question(np.array([0]), np.array([[1.0, 1.0, -0.2]])), sides.server.start(1)
+    with pytest.raises(fb.ProtocolError, match="level is -inf"):
+        sides.server.check(state, 0, wrong, Bounds(), 0)
+
+
+@pytest.mark.parametrize("name", ["async-linucb", "sync-linucb", "fedlinucb", "lean-linucb", "local-linucb"])
+def test_a_site_needs_the_length_of_epochs(name):
+    with pytest.raises(fb.InvalidInput, match=r"discount=0.5 forgets when epochs end: give epoch_seconds, as in"):
+        fb.Site(name, dimension=2, clients=2, discount=0.5)
+    fb.Site(name, dimension=2, clients=2, discount=0.5, epoch_seconds=60)
 
 
 @pytest.mark.parametrize("discount", [0.0, 1.5, "much"])

@@ -98,6 +98,40 @@ def require_truth(journals, name, table):
     assert state != encode_state(charter.build().server.start(CLIENTS)), "nothing has happened"
 
 
+def test_sums_fade_as_epochs_pass_at_a_real_broker(tmp_path, serve, broker):
+    """Both ends read a clock: what they hold together is what the epochs of the decisions have left."""
+    how = {"upload_threshold": 1.0, "download_threshold": 1.0, "discount": 0.5}
+    table = table_of("async-linucb", set=how, epoch_seconds=0.25)
+    coordinator = serve({"fading": table})
+    sites = open_sites(table, epoch_seconds=0.25)
+    connect(sites, broker, "fading")
+    decisions = []
+
+    def play_on():
+        turn = len(decisions)
+        site, arm = sites[turn % CLIENTS], np.eye(table["dimension"])[turn % table["dimension"]]
+        decision = site.choose(arm[np.newaxis])
+        decisions.append((site.node.life.node.clock, arm))
+        site.learn(decision, 1.0)
+        return decisions[-1][0] > decisions[0][0] + 2
+
+    until(play_on, "three epochs")
+    finish(sites, coordinator)
+    charter = Charter.named(
+        "async-linucb",
+        fb.Setting(CLIENTS, table["arms"], table["dimension"], table["horizon"]),
+        epoch_seconds=0.25,
+        **how,
+    )
+    state, again = state_in(str(tmp_path / "journals"), "fading", charter)
+    assert state == again
+    journal = open_journal(str(tmp_path / "journals"), "fading", keep_log=True)
+    server = DurableServer(charter, journal, epoch=1, now=0.0)
+    journal.close()
+    expected = sum(0.5 ** (server.node.clock - epoch) * arm for epoch, arm in decisions)
+    np.testing.assert_allclose(server.node.state.moment, expected, rtol=1e-9)
+
+
 @pytest.fixture(scope="module")
 def families(tmp_path_factory, broker):
     """The journals of one coordinator that has served a federation of each family, and their tables."""

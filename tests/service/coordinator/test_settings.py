@@ -59,3 +59,23 @@ def test_an_address_of_the_page_needs_a_host_and_a_port(http):
     with pytest.raises(InvalidInput, match="is no address: write HOST:PORT"):
         ServicePlan(()).listening_at(http)
     assert ServicePlan(()).listening_at("[::1]:65535") == ServicePlan((), host="::1", port=65535)
+
+
+def test_an_algorithm_that_forgets_is_served_with_the_length_of_its_epochs(tmp_path):
+    (federation,) = plan(tmp_path, "nats://a:4222", "set = { discount = 0.5 }\nepoch_seconds = 60").federations
+    assert federation.charter.epoch_at(125.0) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("set = { discount = 0.5 }", "discount=0.5 forgets when epochs end: give epoch_seconds, as in"),
+        ("epoch_seconds = 60", "epoch_seconds=60 does nothing without a discount: give one below 1, or leave it out"),
+        ("set = { discount = 0.5 }\nepoch_seconds = 0", "epoch_seconds must be a number greater than 0, not 0"),
+        ("set = { discount = 0.5 }\nepoch_seconds = 'day'", "epoch_seconds must be a number greater than 0, not 'day'"),
+        ("set = { discount = 0.5 }\nepoch_seconds = inf", "epoch_seconds must be a number greater than 0, not inf"),
+    ],
+)
+def test_a_length_of_epochs_that_does_not_fit_is_refused(tmp_path, lines, reason):
+    with pytest.raises(InvalidInput, match=rf"federations.clinics: {reason}"):
+        plan(tmp_path, "nats://a:4222", lines)

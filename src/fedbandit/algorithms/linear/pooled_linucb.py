@@ -6,6 +6,7 @@ chooses with the one model that all of them share. A baseline for simulations on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -40,6 +41,11 @@ class RawObservation(Upload, kind="linear.raw"):
             bounds.check_observation(arm, float(reward))
 
 
+def _weighted(raw: RawObservation, root: Floats | float) -> RawObservation:
+    """Return observations that count for less in sums of x x^T and of x y, by the square of `root`."""
+    return RawObservation(raw.arm * np.reshape(root, (-1, 1)), raw.reward * root)
+
+
 class PooledClients(LinearClients):
     """All clients share the one row of client 0 and report every turn."""
 
@@ -58,8 +64,8 @@ class PooledClients(LinearClients):
     def learn(self, state: LinearCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Add each observation to the shared model, and report it."""
         super().learn(state, np.zeros_like(who), seen)
-        chosen = seen.features[np.arange(len(who)), seen.choice]
-        return (Outgoing(who, RawObservation(chosen, seen.feedback)),)
+        raw = RawObservation(seen.features[np.arange(len(who)), seen.choice], seen.feedback)
+        return (Outgoing(who, raw if seen.weight is None else _weighted(raw, np.sqrt(seen.weight))),)
 
     def play(self, state: LinearCohortState, turns: Turns, start: int, draws: Floats) -> Played:
         """Play one turn: every turn reports."""
@@ -102,6 +108,10 @@ class PooledServer(Server):
     def age(self, state: PooledServerState, weight: float) -> None:
         """Let all observations so far count for less."""
         age_arrays(weight, state.gram, state.moment)
+
+    def aged(self, message: RawObservation, weight: float) -> RawObservation:
+        """Return observations of an earlier epoch as they count now."""
+        return _weighted(message, math.sqrt(weight))
 
     def sums(self, state: PooledServerState) -> Sequence[Floats]:
         """Return both sums."""

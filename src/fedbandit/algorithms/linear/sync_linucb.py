@@ -25,7 +25,7 @@ from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
 from fedbandit.algorithms.linear.shared.exchange import note_signal
 from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
 from fedbandit.algorithms.linear.shared.messages import Shared, Sums
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
@@ -124,6 +124,10 @@ class SyncServer(Server):
     def age(self, state: SyncServerState, weight: float) -> None:
         """Let all uploads so far count for less."""
         age_arrays(weight, state.gram, state.moment)
+
+    def aged(self, message: Upload, weight: float) -> Upload:
+        """Return an upload of an earlier epoch as it counts now."""
+        return aged_upload(message, weight)
 
     def awaited(self, state: SyncServerState) -> Ints:
         """Return who has not answered the call."""

@@ -22,7 +22,7 @@ from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
 from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import HEADER, REPORTS
+from fedbandit.wire.frame import LARGEST_HEADER, REPORTS
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -38,7 +38,7 @@ class FederationHost:
         """Take the plan, the journal's URL and the connection to the broker."""
         self.plan = plan
         try:
-            plan.charter.require_messages_within(LARGEST_MESSAGE - HEADER.size - ROOM_FOR_HEADERS)
+            plan.charter.require_messages_within(LARGEST_MESSAGE - LARGEST_HEADER - ROOM_FOR_HEADERS)
         except InvalidInput as error:
             raise InvalidInput(f"federations.{plan.name}: {error}") from None
         self.subjects = Subjects(plan.name)
@@ -143,6 +143,7 @@ class FederationHost:
 
     async def _handle(self, group: list[Arrival]) -> None:
         now, elapsed = time.time(), time.monotonic()  # what is recorded; what measures spans, and is never set back
+        self.server.tick(self.plan.charter.epoch_at(now), now)
         for arrival in group:
             self._take_in(arrival, now)
         self._watch(elapsed)

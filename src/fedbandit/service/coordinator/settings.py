@@ -13,6 +13,7 @@ arms = 25                               # 1 where the algorithm need not know
 horizon = 1                             # 1 where the algorithm need not know
 set = { upload_threshold = 1.1 }        # parameters of the algorithm
 deadline = 30                           # seconds after which a round goes on without silent sites
+epoch_seconds = 3600                    # of an epoch, at whose end an algorithm with a discount forgets
 keep_log = false                        # keep all envelopes for ever, to replay them
 limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
 """
@@ -38,7 +39,8 @@ GUARDS = {"context": "1.0", "reward": "1.0", "observations_per_second": "100"}  
 _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
 _FEDERATION = {
-    "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "keep_log", "limits",
+    "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "epoch_seconds", "keep_log",
+    "limits",
 }  # fmt: skip
 
 
@@ -139,7 +141,11 @@ def _federation(name: str, table: Any) -> FederationPlan:
     sizes = {key: _value(table, key, int, 1) for key in ("clients", "arms", "dimension", "horizon")}
     parameters = _value(table, "set", dict, {})
     try:
-        charter = Charter.named(_value(table, "algorithm", str, ""), Setting(**sizes), **parameters)
+        seconds = table.get("epoch_seconds")
+        charter = Charter.named(
+            _value(table, "algorithm", str, ""), Setting(**sizes), epoch_seconds=seconds, **parameters
+        )
+        charter.require_epochs()
         limits = _limits(_value(table, "limits", dict, {}))
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None

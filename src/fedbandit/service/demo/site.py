@@ -121,6 +121,7 @@ def rehearse(demo: Demo) -> None:
     block = next(demo.world.turns(count, demo.seed, count))
     for turn, client in enumerate(block.client.tolist()):
         sites[client].learn(sites[client].choose(block.features[turn]), 0.0)
+        server.tick(demo.charter.epoch_at(time.time()), 0.0)
         while frames := [frame for site in sites for frame in site.news()]:
             for frame in frames:
                 server.receive(frame, 0.0)
@@ -132,7 +133,7 @@ def _site(demo: Demo, number: int, **more: Any) -> Site:
     size = demo.charter.setting
     return Site(
         demo.charter.algorithm, dimension=size.dimension, arms=size.arms, clients=size.clients, horizon=size.horizon,
-        number=number, seed=demo.seed, **more,
+        number=number, seed=demo.seed, epoch_seconds=demo.charter.epoch_seconds, **more,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ coordinator's journals, the sites' stores and a log of each. A demo in a folder 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,20 @@ class Demo:
         check_kind(algorithm, world, next(world.turns(world.setting().clients, 0, world.setting().clients)))
         size = world.setting()
         horizon = size.horizon // size.clients if algorithm.acts_in_rounds else size.horizon
-        return cls(Charter(algorithm, Setting(size.clients, size.arms, size.dimension, horizon)), world, **more)
+        setting = Setting(size.clients, size.arms, size.dimension, horizon)
+        demo = cls(Charter(algorithm, setting), world, **more)
+        return replace(demo, charter=Charter(algorithm, setting, demo._epoch_seconds()))
+
+    def _epoch_seconds(self) -> float | None:
+        """Return how long the sites take for the turns of one epoch, where the algorithm forgets."""
+        discount = self.charter.algorithm.discount
+        if discount == 1.0:
+            return None
+        if not self.world.epoch_length:
+            raise InvalidInput(
+                f"discount={discount:g} forgets when epochs end, but this world has none: give it an epoch_length"
+            )
+        return self.world.epoch_length / (self.rate * self.sites)
 
     @property
     def sites(self) -> int:
@@ -86,6 +99,7 @@ class Demo:
             f"algorithm = {json.dumps(algorithm.id)}",
             *(f"{name} = {getattr(size, name)}" for name in ("clients", "arms", "dimension", "horizon")),
             *(["deadline = 10"] if waits else []),
+            *([] if self.charter.epoch_seconds is None else [f"epoch_seconds = {self.charter.epoch_seconds!r}"]),
             f"[federations.{NAME}.set]",
             *(f"{name} = {_toml(value)}" for name, value in parameters.items()),
         ]

@@ -24,6 +24,7 @@ class Told:
     features: Floats
     choice: Ints
     reward: float
+    epoch: int = 0  # in which it was made, where the federation forgets
     is_told: bool = False
     was_told: bool = False  # if perhaps in vain
     is_safe: bool = False  # the site has said so
@@ -55,8 +56,10 @@ class History:
     repeated_names: list[str] = field(default_factory=list)
     counted_again: list[str] = field(default_factory=list)  # decisions whose reward was taken in as new twice
     refused: list[Refusal] = field(default_factory=list)
+    put_off: list[Refusal] = field(default_factory=list)  # the same, but for now
     concerns: set[tuple[int | None, str]] = field(default_factory=set)  # site and kind of all that were ever shown
     forgotten: set[tuple[int, int, int]] = field(default_factory=set)  # uploads that a restored coordinator lacks
+    closing: set[int] = field(default_factory=set)  # sites that have asked to close an epoch, and were not answered
     steps: list[str] = field(default_factory=list)
 
     def note_decision(self, told: Told) -> None:
@@ -71,6 +74,7 @@ class History:
         versions = self.versions[machine]
         if frame.kind is Kind.CLOSED:
             versions.append(NO_VERSION)
+            self.closing.discard(frame.client)
         elif version != versions[-1]:
             versions.append(version)
 
@@ -83,12 +87,14 @@ class History:
         self.bodies |= {(copy, *key[1:]): body for key, body in self.bodies.items() if key[0] == machine}
 
     def all_is_promised(self, site: int) -> bool:
-        """Tell whether all uploads that a site has ever sent were acknowledged."""
+        """Tell whether all uploads that a site has ever sent were acknowledged, and it has asked to close no epoch."""
         promises: dict[int, int] = {}
         for client, epoch, sequence in self.promised:
             if client == site:
                 promises[epoch] = max(sequence, promises.get(epoch, 0))
-        return all(each[0] != site or each[2] <= promises.get(each[1], 0) for each in self.uploads)
+        return site not in self.closing and all(
+            each[0] != site or each[2] <= promises.get(each[1], 0) for each in self.uploads
+        )
 
     def note_sent(self, data: bytes) -> None:
         """Note a frame that leaves a node."""
@@ -101,6 +107,8 @@ class History:
         else:
             if frame.kind is Kind.ACKNOWLEDGEMENT:
                 self.promised.add(number)
+            elif frame.kind is Kind.CLOSE:
+                self.closing.add(frame.client)
             return
         body = _same_for_all(frame.body) if frame.kind is Kind.DOWNLOAD else frame.body
         if body not in bodies:

@@ -30,6 +30,7 @@ FAULTS = {
     "crash_site": 0.5, "crash_server": 0.5, "fuse_site": 0.5, "fuse_server": 0.5, "deadline": 0.5, "back_up": 0.6,
     "restore": 0.4, "lose_disk": 0.1,
 }  # fmt: skip
+FADING_FAULTS = {**FAULTS, "fall_behind": 0.5}  # where the federation forgets
 
 
 @dataclass
@@ -63,6 +64,7 @@ class FaultyRun(FaultyWorld):
     def heal(self) -> None:
         """Mend everything, and let the nodes come to rest: each site asks, and there is nothing to answer."""
         self.cut_off.clear()
+        self.behind = 0
         self.wire += self.delayed
         for host in self.hosts:
             host.disk.fuse = 0
@@ -163,6 +165,9 @@ class FaultyRun(FaultyWorld):
         told = [told for told in self.history.decisions if told.is_told and not told.may_be_lost]
         if told:
             self.tell(told[self._pick(len(told))])
+
+    def _fall_behind(self) -> None:
+        self.behind = self._pick(4)
 
     def _cut_off(self) -> None:
         self.cut_off.add(self._some_site().number)

@@ -20,6 +20,7 @@ from fedbandit.simulation.faults.hosts import FusedJournal, Host, PowerCut
 from fedbandit.wire.frame import Frame, Kind
 
 AnyHost: TypeAlias = Host[Any]
+LAST_EPOCH = 30
 
 
 @dataclass
@@ -32,6 +33,7 @@ class FaultyWorld:
     client_node: Callable[..., DurableClient] = DurableClient
     server_node: Callable[..., DurableServer] = DurableServer
     history: History = field(default_factory=History)
+    epoch_steps: int = 0  # of the run in an epoch, where the federation forgets; 0: one endless epoch
 
     def __post_init__(self) -> None:
         """Switch all machines on."""
@@ -39,6 +41,7 @@ class FaultyWorld:
         self.draws = ClientStreams(self.seed)
         self.clock = 0
         self.turn = 0
+        self.behind = 0  # epochs, of the coordinator's clock
         self.boots = 0
         self.wire: list[bytes] = []
         self.delayed: list[bytes] = []
@@ -63,6 +66,11 @@ class FaultyWorld:
     def now(self) -> float:
         """Return the time that the coordinator's clock shows."""
         return float(self.clock)
+
+    @property
+    def epoch(self) -> int:
+        """Return the epoch that it is for all, of a few: sums of more would not be exact."""
+        return min(self.clock // self.epoch_steps, LAST_EPOCH) if self.epoch_steps else 0
 
     def add_site(self, number: int) -> Host[DurableClient]:
         """Put up a machine for a site."""
@@ -116,6 +124,8 @@ class FaultyWorld:
     def commit(self, host: AnyHost, *, resend: bool = False) -> None:
         """Let a node make all safe and send what it may, or all that it has."""
         node: Any = host.node
+        if host is self.coordinator:  # which hears of an epoch now and then, perhaps later than sites do
+            self.attempt(host, lambda: node.tick(self.epoch - self.behind, self.now))
         frames = self.attempt(host, lambda: node.resend() if resend else node.commit())
         if frames is None:
             return
@@ -138,8 +148,9 @@ class FaultyWorld:
             return
         if frame.kind in FROM_SITES:
             verdict = self.attempt(self.coordinator, lambda: self._at_coordinator(data, frame.client))
-            if verdict is not None and verdict.outcome is Outcome.REFUSED:
-                self.history.refused.append(Refusal(frame.client, verdict.reason))
+            if verdict is not None and verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET):
+                said = self.history.refused if verdict.outcome is Outcome.REFUSED else self.history.put_off
+                said.append(Refusal(frame.client, verdict.reason))
         else:
             for machine, host in enumerate(self.sites):
                 if host.number == frame.client:
@@ -169,11 +180,12 @@ class FaultyWorld:
         features = self.turns.features[now]
         draws = self.draws.normals(self.turns.client[now], host.node.life.side.draws)
         node = host.node
+        self.attempt(host, lambda: node.tick(self.epoch))
         decided = self.attempt(host, lambda: node.choose(features, draws))
         if decided is not None:
             name, (choice, *_) = decided
             reward = float(self.turns.outcomes.feedback(now, choice)[0])
-            self.history.note_decision(Told(turn, machine, name, features, choice, reward))
+            self.history.note_decision(Told(turn, machine, name, features, choice, reward, self.epoch))
 
     def machine_for(self, number: int) -> int:
         """Return the machine that an application asks, of those that run the site of a number."""

@@ -17,7 +17,7 @@ from typing import Any
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import client_library
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import HEADER
+from fedbandit.wire.frame import LARGEST_HEADER
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -114,7 +114,7 @@ class Streams:
 
 
 def _largest(most_bytes: int) -> int:
-    return most_bytes + HEADER.size + ROOM_FOR_HEADERS
+    return most_bytes + LARGEST_HEADER + ROOM_FOR_HEADERS
 
 
 def most_unsettled(largest: int) -> int:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays
-from fedbandit.algorithms.linear.shared.messages import Asks, Question, Sums, Welcome
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
+from fedbandit.algorithms.linear.shared.messages import Asks, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import SLACK, Bounds, check_invertible, check_not_ahead
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing, Server
-from fedbandit.core.messages import Download
+from fedbandit.core.messages import Download, Upload
 from fedbandit.kernels.linear.ridge import factorise
 
 _MOST_GROWTH = 500.0  # of the logarithm of an eigenvalue: more than numbers up to 1e100 can make
@@ -53,9 +53,7 @@ class AnsweringServer(Server):
         """Return sums over nothing."""
         return SumsState(np.zeros((self.dimension, self.dimension)), np.zeros(self.dimension), 0)
 
-    def receive(
-        self, state: SumsState, senders: Ints, message: Sums | Question | Welcome
-    ) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: SumsState, senders: Ints, message: Sums | Asks | Welcome) -> Sequence[Outgoing[Download]]:
         """Merge uploads; answer those who are to be answered."""
         answers: list[Outgoing[Download]] = []
         gram, moment = message.sums() if isinstance(message, Sums) else (None, None)
@@ -70,7 +68,7 @@ class AnsweringServer(Server):
                 answers.append(Outgoing(senders[each : each + 1], answer))
         return answers
 
-    def _is_answered(self, state: SumsState, sender: int, message: Sums | Question | Welcome, each: int) -> bool:
+    def _is_answered(self, state: SumsState, sender: int, message: Sums | Asks | Welcome, each: int) -> bool:
         if isinstance(message, Welcome):
             return state.version > 0
         if not isinstance(message, Asks):
@@ -79,17 +77,17 @@ class AnsweringServer(Server):
             return False
         log_det = factorise(state.gram, self.ridge, np.empty_like(state.gram))
         growth: float = self.growths[sender]
-        return bool(growth == 0.0 or log_det - message.level[each] > growth)
+        return bool(growth == 0.0 or log_det - message.level_of(each, self.ridge) > growth)
 
     def check(
-        self, state: SumsState, sender: int, message: Sums | Question | Welcome, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: SumsState, sender: int, message: Sums | Asks | Welcome, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums after which no client could invert V_g, and questions of clients that cannot be."""
         if isinstance(message, Sums):
             check_invertible(state.gram, message.sums()[0][0], self.ridge)
         if isinstance(message, Asks):
             check_not_ahead("includes", int(message.includes[0]), state.version)
-            level = float(message.level[0])
+            level = message.level_of(0, self.ridge)
             least = self.least_level - SLACK * max(1.0, abs(self.least_level))
             if not least <= level <= least + self.dimension * _MOST_GROWTH:
                 raise ProtocolError(
@@ -100,6 +98,10 @@ class AnsweringServer(Server):
     def age(self, state: SumsState, weight: float) -> None:
         """Let all uploads so far count for less."""
         age_arrays(weight, state.gram, state.moment)
+
+    def aged(self, message: Upload, weight: float) -> Upload:
+        """Return an upload of an earlier epoch as it counts now."""
+        return aged_upload(message, weight)
 
     def sums(self, state: SumsState) -> Sequence[Floats]:
         """Return V_g and b_g."""

@@ -115,9 +115,9 @@ class ChoosingClients(Clients):
         if self.draws_lot:
             arm = seen.features[each, seen.choice[each]]
             expected = _dot(arm, self.scored(state).estimate[row]) if seen.expected is None else seen.expected[each]
-            error = seen.feedback[each] - expected
-            state.errors.squares[row] += error * error
-            state.errors.turns[row] += 1.0
+            error, weight = seen.feedback[each] - expected, 1.0 if seen.weight is None else seen.weight[each]
+            state.errors.squares[row] += weight * (error * error)
+            state.errors.turns[row] += weight
 
     def room_for_lots(self, choices: int) -> Lots | None:
         """Return where so many choices by lot are noted; None where no lot is drawn."""

@@ -15,7 +15,7 @@ from fedbandit.algorithms.linear.shared.choosing import no_errors
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.correspondence import Correspondents
 from fedbandit.algorithms.linear.shared.exchange import begin_exchange, no_exchange
-from fedbandit.algorithms.linear.shared.forgetting import age_cohort
+from fedbandit.algorithms.linear.shared.forgetting import add_late, age_cohort, aged_download
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.errors import InvalidInput
@@ -104,6 +104,10 @@ class LinearClients(Correspondents):
         """Let all that the clients have observed or been told count for less, from the next turn on."""
         age_cohort(state, self.ridge, weight)
 
+    def aged(self, message: Any, weight: float) -> Any:
+        """Return a download of an earlier epoch as it counts now; a signal is what it is."""
+        return message if message.is_signal() else aged_download(message, weight, self.ridge)
+
     def learn(self, state: LinearCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the uploads and hellos that follow."""
         outgoing: list[Outgoing[Upload]] = []
@@ -112,7 +116,10 @@ class LinearClients(Correspondents):
             row = self.settle(state, client)
             rows, arm = state.rows, seen.features[each, seen.choice[each]]
             self.note_error(state, row, seen, each)
-            self.kernels.observe(rows, self.scored(state), row, arm, float(seen.feedback[each]), self.rule, scratch)
+            if seen.weight is None or seen.weight[each] == 1.0:
+                self.kernels.observe(rows, self.scored(state), row, arm, float(seen.feedback[each]), self.rule, scratch)
+            else:
+                add_late(rows, row, arm, float(seen.feedback[each]), self.ridge, float(seen.weight[each]))
             growth, fresh, turns = rows.growth[row], rows.fresh[row], rows.turns[row]
             why = reason_of_one(growth, fresh, turns, self.is_timed, self.thresholds[client])
             if why != DONE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.answering_server import AnsweringServer
@@ -19,6 +21,7 @@ def compose(
     algorithm: LinearAlgorithm, setting: Setting, way: Way, uploads: Thresholds, downloads: Thresholds
 ) -> Federation:
     """Return both sides of an asynchronous algorithm, whose thresholds are ratios of determinants."""
+    way = replace(way, fades=algorithm.discount < 1.0)
     growths = log_growth(per_client("upload_threshold", uploads, setting.clients))
     owed = log_growth(per_client("download_threshold", downloads, setting.clients))
     greets = owed < np.inf if is_met(way) else np.zeros(setting.clients, dtype=np.bool_)

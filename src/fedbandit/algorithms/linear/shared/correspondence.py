@@ -16,11 +16,11 @@ from fedbandit.algorithms.linear.shared import encoding
 from fedbandit.algorithms.linear.shared.choosing import ChoosingClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.exchange import note_signal, note_upload, uploads_lacking
-from fedbandit.algorithms.linear.shared.messages import Answer, FactorAnswer, Hello, Question, Shared, Sums, Welcome
+from fedbandit.algorithms.linear.shared.messages import Answer, FactorAnswer, Hello, Shared, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.interfaces import Outgoing
-from fedbandit.core.messages import Upload
+from fedbandit.core.messages import Upload, one_row
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.ridge import factorise
 from fedbandit.kernels.linear.snapshots import free_slot, point_at_once
@@ -69,7 +69,7 @@ class Correspondents(ChoosingClients):
             is_first = exchange.next_ask[row] == 0
             exchange.next_ask[row] = self.way.ask_after(turns)
             note_signal(exchange, row)
-            question = Welcome() if is_first else Question(*self._standing(state, who[each : each + 1]))
+            question = Welcome() if is_first else self.way.question(*self._standing(state, row))
             outgoing.append(Outgoing(who[each : each + 1], question))
         return outgoing
 
@@ -83,9 +83,8 @@ class Correspondents(ChoosingClients):
         """Empty the upload buffers of clients that have acted, but for what rounding leaves, into a message."""
         row = state.row_of[who]
         gram, moment, observations = kernel.flush(state.rows, row)
-        asks = self.way.delivery is Delivery.UPLOAD
-        known = (state.exchange.known[row] + 1, state.rows.log_det[row]) if asks else None
-        sent = encoding.upload(self.way.precision, gram, moment, observations, known)
+        asked = self._asked_by_upload(state, row) if self.way.delivery is Delivery.UPLOAD else ()
+        sent = encoding.upload(self.way.sums, self.way.precision, gram, moment, observations, asked)
         if self.way.precision != "float64":
             state.rows.new_gram[row] = gram - sent.gram
             state.rows.new_moment[row] = moment - sent.moment
@@ -145,7 +144,17 @@ class Correspondents(ChoosingClients):
         state.shared.ready[slot] = False
         return slot
 
-    def _standing(self, state: LinearCohortState, who: Ints) -> tuple[Ints, Floats]:
-        """Return what clients know, as a question tells it: how many uploads, and the level of the copy last shared."""
-        row = state.row_of[who]
-        return state.exchange.known[row], state.rows.log_det[row] - state.rows.growth[row]
+    def _standing(self, state: LinearCohortState, row: int) -> tuple[Ints, Floats]:
+        """Return what a client knows, as a question tells it: how many uploads, and the level of the copy last shared.
+
+        Where sums fade, it tells the eigenvalues of the copy, from which its level follows when they have faded.
+        """
+        rows, known = state.rows, state.exchange.known[row : row + 1]
+        if self.way.fades:
+            return known, one_row(np.linalg.eigvalsh(rows.gram[row] - rows.new_gram[row]))
+        return known, one_row(rows.log_det[row] - rows.growth[row])
+
+    def _asked_by_upload(self, state: LinearCohortState, row: Ints) -> tuple[Ints, Floats]:
+        """Return the same of clients whose buffers have just been emptied, and are known to the server soon."""
+        standing = np.linalg.eigvalsh(state.rows.gram[row]) if self.way.fades else state.rows.log_det[row]
+        return state.exchange.known[row] + 1, standing

@@ -30,6 +30,8 @@ from fedbandit.algorithms.linear.shared.messages import (
     FactorAnswer,
     Factors,
     FactorSnapshot,
+    FadingFactors,
+    FadingStatistics,
     Shared,
     Snapshot,
     Statistics,
@@ -54,19 +56,16 @@ class Sent(NamedTuple):
 
 
 def upload(
-    precision: str, gram: Floats, moment: Floats, observations: Ints, question: tuple[Ints, Floats] | None
+    kind: type[Sums], precision: str, gram: Floats, moment: Floats, observations: Ints, question: tuple[Any, ...] = ()
 ) -> Sent:
-    """Return what clients send of their buffers; with `includes` and `level` it is also a question."""
-    asked = () if question is None else question
+    """Return what clients send of their buffers; what it tells as a question is added as it is."""
     if precision == "float64":
-        kind = Statistics if question is None else AskingStatistics
-        return Sent(kind(gram, moment, observations, *asked), gram, moment)
+        return Sent(kind(gram, moment, observations, *question), gram, moment)
     factors = np.zeros(gram.shape)
     for each, count in enumerate(observations.tolist()):
         trapezoid(gram[each], count, _LEFT_OUT[precision], factors[each])
     rounded, short = _rounded(factors, precision), moment.astype(np.float32)
-    rounded_kind = Factors if question is None else AskingFactors
-    message = rounded_kind(rounded, short, observations, *asked)
+    message = kind(rounded, short, observations, *question)
     return Sent(message, np.stack([multiplied_out(each) for each in rounded]), short.astype(np.float64))
 
 
@@ -84,11 +83,13 @@ def download(precision: str, gram: Floats, moment: Floats, ridge: float, version
     return rounded_kind(_rounded(upper, precision, least=upper.diagonal().min()), estimate.astype(np.float32), *told)
 
 
-def kinds_of_upload(precision: str, *, asks: bool) -> type[Sums]:
+def kinds_of_upload(precision: str, *, asks: bool, fades: bool = False) -> type[Sums]:
     """Return the type of the uploads."""
-    if precision == "float64":
-        return AskingStatistics if asks else Statistics
-    return AskingFactors if asks else Factors
+    if not asks:
+        return Statistics if precision == "float64" else Factors
+    if fades:
+        return FadingStatistics if precision == "float64" else FadingFactors
+    return AskingStatistics if precision == "float64" else AskingFactors
 
 
 def kinds_of_download(precision: str, *, answers: bool) -> type[Shared]:

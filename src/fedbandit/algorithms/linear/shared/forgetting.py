@@ -14,7 +14,19 @@ from __future__ import annotations
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
+from fedbandit.algorithms.linear.shared.messages import (
+    Answer,
+    AsksBySpectrum,
+    FactorAnswer,
+    FadingQuestion,
+    FadingStatistics,
+    Shared,
+    Snapshot,
+    Statistics,
+    Sums,
+)
 from fedbandit.core.arrays import Floats
+from fedbandit.core.messages import Upload
 from fedbandit.kernels.linear.download_check import Contacts, Copies, lowest_of
 from fedbandit.kernels.linear.ridge import factorise, invert, multiply
 from fedbandit.kernels.linear.ridge_rows import Model, RidgeRows, model_of
@@ -69,6 +81,48 @@ def age_cohort(state: LinearCohortState, ridge: float, weight: float) -> None:
         age_model(state.downloaded, int(state.used[0]), ridge, weight)
     if state.errors is not None:
         age_arrays(weight, *state.errors)
+
+
+def aged_upload(message: Upload, weight: float) -> Upload:
+    """Return an upload of the family as it is when its sums, and what it tells of others, have faded.
+
+    Rounded factors become the sums that they stand for: a factor fades by a root, which would be rounded again.
+    """
+    if isinstance(message, AsksBySpectrum):
+        told = message.includes, weight * message.spectrum
+        if isinstance(message, FadingQuestion):
+            return FadingQuestion(*told)
+        assert isinstance(message, Sums)
+        gram, moment = message.sums()
+        return FadingStatistics(weight * gram, weight * moment, message.observations, *told)
+    if isinstance(message, Sums):
+        gram, moment = message.sums()
+        return Statistics(weight * gram, weight * moment, message.observations)
+    return message
+
+
+def aged_download(message: Shared, weight: float, ridge: float) -> Shared:
+    """Return a snapshot of the server's sums as it is when they have faded."""
+    gram, moment = message.sums(ridge)
+    if isinstance(message, Answer | FactorAnswer):
+        return Answer(weight * gram, weight * moment, message.version, message.holds)
+    return Snapshot(weight * gram, weight * moment, message.holds)
+
+
+def add_late(rows: RidgeRows, row: int, arm: Floats, reward: float, ridge: float, weight: float) -> None:
+    """Add an observation whose arm was chosen in an earlier epoch, by which it counts for less."""
+    gram, moment = weight * np.outer(arm, arm), weight * reward * arm
+    for sums in (rows.gram, rows.new_gram):
+        sums[row] += gram
+    for sums in (rows.moment, rows.new_moment):
+        sums[row] += moment
+    upper, lower = np.empty_like(gram), np.empty_like(gram)
+    rows.log_det[row] = invert(rows.gram[row], ridge, rows.inverse[row], upper, lower)
+    multiply(rows.inverse[row], rows.moment[row], rows.estimate[row])
+    rows.growth[row] = rows.log_det[row] - factorise(rows.gram[row] - rows.new_gram[row], ridge, upper)
+    rows.updates[row] = 0
+    rows.fresh[row] += 1
+    rows.turns[row] += 1
 
 
 def age_contacts(contacts: Contacts, copies: Copies, log_gammas: Floats, ridge: float, weight: float) -> None:

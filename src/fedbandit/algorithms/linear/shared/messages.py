@@ -6,6 +6,7 @@ asks it for its sums and need not know how they travelled.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -77,16 +78,41 @@ class Asks(Upload):
     """What a question tells: how much of what the server has its sender knows."""
 
     includes: Ints  # how many uploads, of all clients, what it knows includes
-    level: Floats  # log det(the copy last shared + ridge I)
 
     def check(self, bounds: Bounds) -> None:
         """Refuse a count that is none, and what is wrong with what else it is."""
         super().check(bounds)
         check_counts(includes=self.includes)
 
+    @abstractmethod
+    def level_of(self, each: int, ridge: float) -> float:
+        """Return log det(the copy last shared + ridge I) of a sender."""
+        raise TypeError(f"{type(self).__name__} does not tell a level")
+
+
+class AsksByLevel(Asks):
+    """A question that tells the level itself."""
+
+    level: Floats
+
+    def level_of(self, each: int, ridge: float) -> float:  # noqa: ARG002
+        """Return the level."""
+        return float(self.level[each])
+
+
+class AsksBySpectrum(Asks):
+    """A question that tells the eigenvalues of the copy last shared, so that its level is known when that has faded."""
+
+    spectrum: Floats
+
+    def level_of(self, each: int, ridge: float) -> float:
+        """Return the level; a copy that none can have has none."""
+        regular = self.spectrum[each] + ridge
+        return float(np.log(regular).sum()) if (regular > 0.0).all() else -np.inf
+
 
 @dataclass(frozen=True)
-class AskingStatistics(Asks, Statistics, kind="linear.asking-statistics"):
+class AskingStatistics(AsksByLevel, Statistics, kind="linear.asking-statistics"):
     """An upload that is also a question."""
 
     includes: Ints = header()
@@ -94,7 +120,7 @@ class AskingStatistics(Asks, Statistics, kind="linear.asking-statistics"):
 
 
 @dataclass(frozen=True)
-class AskingFactors(Asks, Factors, kind="lean.asking-sums"):
+class AskingFactors(AsksByLevel, Factors, kind="lean.asking-sums"):
     """A rounded upload that is also a question."""
 
     includes: Ints = header()
@@ -102,11 +128,35 @@ class AskingFactors(Asks, Factors, kind="lean.asking-sums"):
 
 
 @dataclass(frozen=True)
-class Question(Asks, Upload, kind="lean.ask"):
+class Question(AsksByLevel, Upload, kind="lean.ask"):
     """A client asks for what it lacks; it is answered if that is enough."""
 
     includes: Ints = header()
     level: Floats = header(Layout.NUMBER)
+
+
+@dataclass(frozen=True)
+class FadingStatistics(AsksBySpectrum, Statistics, kind="linear.fading-statistics"):
+    """An upload that is also a question, where sums fade."""
+
+    includes: Ints = header()
+    spectrum: Floats = array(Layout.NUMBERS, shape=("d",))
+
+
+@dataclass(frozen=True)
+class FadingFactors(AsksBySpectrum, Factors, kind="lean.fading-sums"):
+    """A rounded upload that is also a question, where sums fade."""
+
+    includes: Ints = header()
+    spectrum: Floats = array(Layout.NUMBERS, shape=("d",))
+
+
+@dataclass(frozen=True)
+class FadingQuestion(AsksBySpectrum, Upload, kind="lean.fading-ask"):
+    """A client asks for what it lacks, where sums fade."""
+
+    includes: Ints = header()
+    spectrum: Floats = array(Layout.NUMBERS, shape=("d",))
 
 
 @dataclass(frozen=True)

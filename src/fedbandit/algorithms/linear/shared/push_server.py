@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts, aged_upload
 from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Way
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing, Server
-from fedbandit.core.messages import Download
+from fedbandit.core.messages import Download, Upload
 from fedbandit.kernels.linear.download_check import (
     Contacts,
     Copies,
@@ -101,6 +101,10 @@ class PushServer(Server):
         """Let all uploads so far count for less, in the sums and in the copies last shared with clients."""
         age_arrays(weight, state.gram, state.moment)
         age_contacts(state.contacts, state.copies, self.log_gammas, self.ridge, weight)
+
+    def aged(self, message: Upload, weight: float) -> Upload:
+        """Return an upload of an earlier epoch as it counts now."""
+        return aged_upload(message, weight)
 
     def _shared_with(self, state: AsyncServerState, client: int) -> Floats:
         slot, row = state.contacts.slot_of[client], state.contacts.row_of[client]

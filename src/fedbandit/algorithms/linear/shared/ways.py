@@ -20,7 +20,7 @@ from enum import Enum
 
 from fedbandit.algorithms.linear.shared.encoding import kinds_of_download, kinds_of_upload
 from fedbandit.algorithms.linear.shared.exchange import NEVER
-from fedbandit.algorithms.linear.shared.messages import Hello, Question, Shared, Welcome
+from fedbandit.algorithms.linear.shared.messages import FadingQuestion, Hello, Question, Shared, Sums, Welcome
 from fedbandit.core.messages import Message
 
 
@@ -50,6 +50,7 @@ class Way:
     uses_own: bool = True
     precision: str = "float64"
     ask_growth: float = 1.0  # with `Delivery.TURN`: who asked after n turns asks again after ask_growth n
+    fades: bool = False  # whether sums lose weight on their way, so that questions tell eigenvalues and not a level
 
     @property
     def first_ask(self) -> int:
@@ -74,10 +75,20 @@ class Way:
         """Return the messages that a server takes in."""
         if self.delivery is Delivery.NONE:
             return ()
-        found: list[type[Message]] = [kinds_of_upload(self.precision, asks=self.delivery is Delivery.UPLOAD)]
+        found: list[type[Message]] = [self.sums]
         found += [Welcome] if self.welcome and self.delivery is not Delivery.CALL else []
         found += [Hello] if self.delivery is Delivery.PUSH else []
-        return (*found, Question) if self.delivery is Delivery.TURN else tuple(found)
+        return (*found, self.question) if self.delivery is Delivery.TURN else tuple(found)
+
+    @property
+    def sums(self) -> type[Sums]:
+        """Return the type of uploads that carry sums."""
+        return kinds_of_upload(self.precision, asks=self.delivery is Delivery.UPLOAD, fades=self.fades)
+
+    @property
+    def question(self) -> type[FadingQuestion] | type[Question]:
+        """Return the type of questions that carry none."""
+        return FadingQuestion if self.fades else Question
 
     @property
     def downloads(self) -> tuple[type[Shared], ...]:
