@@ -132,9 +132,9 @@ def _merge_and_check(
         for j in range(moment.size):
             gram[i, j] += new_gram[i, j]
             shared[i, j] += new_gram[i, j]
-    level[sender] = log_gammas[sender] + factorise(shared, ridge, scratch)
+    level[sender] = log_gammas[sender] + factorise(shared, ridge, scratch, -math.inf)
     lowest[sender // BLOCK] = lowest_of(level, sender // BLOCK)
-    log_det = factorise(gram, ridge, scratch)
+    log_det = factorise(gram, ridge, scratch, -math.inf)
     count = take_owed(level, lowest, uploads_before, uploads_since, log_gammas, log_det, uploads, found)
     if count > 0:
         slot = 0

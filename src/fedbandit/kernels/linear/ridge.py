@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from fedbandit.core.arrays import Floats
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import compiled, inlined
 
 
 @compiled
@@ -72,7 +72,7 @@ def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Fl
     return log_det
 
 
-@compiled
+@inlined
 def invert_factor(upper: Floats, inverse: Floats, lower: Floats) -> None:
     """Write (U^T U)^-1 to `inverse`, where U is the upper triangle of `upper`; `lower` is scratch."""
     size = inverse.shape[0]
