@@ -10,7 +10,7 @@ from fedbandit.core.interfaces import Decided
 from fedbandit.durable.decisions import later
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outbox import Refused
-from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Learnt, Opened, Ticked
+from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
 from fedbandit.durable.site_life import Doubt, SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame, Kind, Standing
@@ -206,17 +206,10 @@ class JournalledSite:
             self._open(life, event, position)
         elif isinstance(event, Checked):
             self.unchecked, self.is_closing = None, False
-        elif isinstance(event, Chose):
-            life.decide(event.features, event.draws)
-            life.decided(event.pending(position))
-        elif isinstance(event, Learnt):
-            pending = life.decisions.awaiting(event.decision)
-            if pending is not None:
-                life.learn(event.decision, pending, event.reward)
-        elif isinstance(event, Ticked):
-            life.node.tick(event.epoch)
-        else:
+        elif isinstance(event, Heard):
             self._hear(life, Frame.from_bytes(event.frame))
+        else:
+            life.repeat(event, position)
 
     def _hear(self, life: SiteLife, frame: Frame) -> bool:
         """Take in a frame from the coordinator, now or once more; return whether it changed anything."""

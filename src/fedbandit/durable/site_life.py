@@ -18,7 +18,7 @@ from fedbandit.core.messages import Download
 from fedbandit.core.turns import Observations
 from fedbandit.durable.decisions import Decisions, Pending
 from fedbandit.durable.outbox import Outbox
-from fedbandit.durable.site_events import Chose
+from fedbandit.durable.site_events import Chose, Learnt, Ticked
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
@@ -155,6 +155,18 @@ class SiteLife:
         name = self.decisions.add(pending)
         self._ask()
         return name
+
+    def repeat(self, event: Chose | Learnt | Ticked, position: int) -> None:
+        """Let happen once more what the application did, as a record at a position tells it."""
+        if isinstance(event, Chose):
+            self.decide(event.features, event.draws)
+            self.decided(event.pending(position))
+        elif isinstance(event, Learnt):
+            pending = self.decisions.awaiting(event.decision)
+            if pending is not None:
+                self.learn(event.decision, pending, event.reward)
+        else:
+            self.node.tick(event.epoch)
 
     def learn(self, name: str, pending: Pending, reward: float) -> None:
         """Take in the reward of a decision that awaits it, now or when the round is over."""
