@@ -27,6 +27,20 @@ def test_the_coordinator_reads_from_the_file_what_the_sites_were_told(tmp_path, 
     assert Demo.read(tmp_path) == demo
 
 
+def test_epochs_last_as_long_as_all_sites_take_for_their_turns(tmp_path):
+    world = fb.environment("drifting", clients=3, dimension=4, epoch_length=60)
+    demo = Demo.of(fb.algorithm("async-linucb", discount=0.6), world, rate=2.0)
+    assert demo.charter.epoch_seconds == 10.0
+    demo.write(tmp_path, "nats://127.0.0.1:4333", "127.0.0.1:8099")
+    (federation,) = read_plan(tmp_path / "coordinator.toml").federations
+    assert federation.charter == Demo.read(tmp_path).charter == demo.charter
+
+
+def test_a_discount_in_a_world_without_epochs_is_refused():
+    with pytest.raises(InvalidInput, match=r"discount=0.6 forgets when epochs end, but this world has none"):
+        Demo.of(fb.algorithm("async-linucb", discount=0.6), fb.environment("drifting", clients=3))
+
+
 def test_a_horizon_of_rounds_is_that_of_turns_divided_by_the_sites():
     world = fb.environment("dueling", clients=4)
     assert Demo.of(fb.algorithm("fldb-gd"), world).charter.setting.horizon == world.setting().horizon // 4
