@@ -111,6 +111,11 @@ class Message:
         """Tell whether a download says which of a recipient's uploads are in it."""
         return "holds" in cls.layout()
 
+    def told_each(self) -> Ints | None:
+        """Return what it says to each recipient of the uploads that it holds; None: nothing, or the same to all."""
+        holds: Any = vars(self)["holds"] if self.tells_what_it_holds() else 0
+        return holds if np.ndim(holds) else None
+
 
 @dataclass(frozen=True)
 class Upload(Message):
@@ -150,8 +155,8 @@ class Download(Message):
 
     def to_some(self, which: Ints | slice) -> Self:
         """Return the message to some of its recipients, given by their places."""
-        holds: Any = getattr(self, "holds", 0)
-        if not np.ndim(holds):
+        holds = self.told_each()
+        if holds is None:
             return self
         some = holds[which]
         return self.holding(int(some[0]) if len(some) == 1 else some)

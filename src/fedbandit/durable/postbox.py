@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Ints
-from fedbandit.core.messages import Message
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.wire import decode, encode_each
@@ -110,8 +109,8 @@ class Postbox:
         """Return the latest downloads, to be kept in a snapshot."""
         return [
             Posted(
-                each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)), _holds(each.message),
-                each.clock,
+                each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)),
+                each.message.told_each(), each.clock,
             )
             for each in _by_recipients(self.latest)
         ]  # fmt: skip
@@ -132,11 +131,6 @@ class Postbox:
 def version(download: Envelope) -> tuple[int, int]:
     """Return the numbers by which a download is newer or older than another."""
     return download.epoch, int(download.sequence)
-
-
-def _holds(message: Message) -> Ints | None:
-    told = getattr(message, "holds", 0)
-    return np.asarray(told) if np.ndim(told) else None
 
 
 def _by_recipients(envelopes: dict[int, list[Envelope]]) -> list[Envelope]:

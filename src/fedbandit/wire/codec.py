@@ -55,8 +55,8 @@ def encode(message: Message) -> bytes:
 
 def encode_each(message: Message, recipients: int) -> Iterator[bytes]:
     """Yield the bytes of a download for each recipient: they differ in what the last field, `holds`, says of it."""
-    holds: Any = getattr(message, "holds", 0)
-    if not (isinstance(message, Download) and np.ndim(holds)):
+    holds = message.told_each()
+    if holds is None or not isinstance(message, Download):
         yield from [encode(message)] * recipients
         return
     body = encode(message.holding(0))[:-8]

@@ -153,9 +153,9 @@ class GradientServer(DuelingServer):
         if isinstance(message, Information):
             put(state.new_information, senders, message.information)
             state.attendance.answer(senders)
-            return self._begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
+            return self.begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
         is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
-        return self._advance(state) if is_last else ()
+        return self.advance(state) if is_last else ()
 
     def check(
         self, state: GradientServerState, sender: int, message: Information | Gradient,  # noqa: ARG002
@@ -171,20 +171,7 @@ class GradientServer(DuelingServer):
         """Return W_sync, and where the search stands."""
         return state.information, state.search.bound_inverse, state.search.point, state.search.trial
 
-    def awaited(self, state: GradientServerState) -> Ints:
-        """Return whose gradient, or whose information, is still to come."""
-        return state.questions.awaited() if state.questions.is_open else state.attendance.awaited()
-
-    def deadline(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
-        """Go on with those who have answered; their duels stay with the others."""
-        if not state.questions.is_open:
-            return self._begin(state) if state.attendance.is_open else ()
-        if not state.questions.answered.any():
-            return ()
-        state.questions.forget_silent()
-        return self._advance(state)
-
-    def _begin(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
+    def begin(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Share W_sync, and ask for the first gradients."""
         state.attendance.close()
         state.duels += int(state.new_information.counts.sum())
@@ -194,7 +181,7 @@ class GradientServer(DuelingServer):
         shared = SharedInformation(state.information.copy(), state.questions.ask())
         return (Outgoing(state.attendance.everyone, shared),)
 
-    def _advance(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
+    def advance(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Move theta; where it has arrived, begin anew if all have had another duel meanwhile."""
         questions = state.questions
         is_answer = self.solver.advance(state.search, questions.rows)
@@ -204,7 +191,7 @@ class GradientServer(DuelingServer):
         else:
             questions.ask()
         probe = Outgoing(state.attendance.everyone, Probe(state.search.trial.copy(), int(is_answer), questions.number))
-        return (probe, *(self._begin(state) if is_answer and state.attendance.is_complete else ()))
+        return (probe, *(self.begin(state) if is_answer and state.attendance.is_complete else ()))
 
 
 @dataclass(frozen=True)

@@ -117,9 +117,9 @@ class OnlineServer(DuelingServer):
             put(state.new_information, senders, message.information)
             state.latest = max(state.latest, int(message.rounds.max()))
             state.attendance.answer(senders)
-            return self._communicate(state) if state.attendance.is_complete and not state.questions.is_open else ()
+            return self.begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
         is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
-        return self._go_on(state, state.questions.rows) if is_last else ()
+        return self.advance(state) if is_last else ()
 
     def check(
         self, state: OnlineServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
@@ -138,20 +138,7 @@ class OnlineServer(DuelingServer):
         """Return what a communication changes."""
         return state.information, state.anchor, state.anchor_sum, state.search.point, state.search.trial
 
-    def awaited(self, state: OnlineServerState) -> Ints:
-        """Return whose part is still to come."""
-        return state.questions.awaited() if state.questions.is_open else state.attendance.awaited()
-
-    def deadline(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
-        """Go on with those who have answered; what the others have counts when it comes."""
-        if not state.questions.is_open:
-            return self._communicate(state) if state.attendance.is_open else ()
-        if not state.questions.answered.any():
-            return ()
-        state.questions.forget_silent()
-        return self._go_on(state, state.questions.rows)
-
-    def _communicate(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
+    def begin(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
         """Take a step by what has come, or begin the search by it."""
         state.attendance.close()
         duels, gradient = int(state.gradients.counts.sum()), emptied(state.gradients)
@@ -164,6 +151,10 @@ class OnlineServer(DuelingServer):
         self._descend(state, gradient, window)
         return (Outgoing(state.attendance.everyone, self._share(state)),)
 
+    def advance(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
+        """Take one step of the search by all gradients."""
+        return self._go_on(state, state.questions.rows)
+
     def _go_on(self, state: OnlineServerState, answers: Gradients) -> Sequence[Outgoing[Download]]:
         """Take one step of the search; share where it ends, and go on if all have sent more meanwhile."""
         questions = state.questions
@@ -174,7 +165,7 @@ class OnlineServer(DuelingServer):
             questions.close()
         state.anchor[:] = state.search.trial
         shared = Outgoing(state.attendance.everyone, self._share(state))
-        return (shared, *(self._communicate(state) if state.attendance.is_complete else ()))
+        return (shared, *(self.begin(state) if state.attendance.is_complete else ()))
 
     def _descend(self, state: OnlineServerState, gradient: Floats, window: int) -> None:
         """Move theta_hat against the gradient, by no more than the radius of the ball."""

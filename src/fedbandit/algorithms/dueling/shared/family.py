@@ -16,15 +16,20 @@ its experiments use. The default 0.25 is the largest slope of the logistic funct
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from fedbandit.algorithms.attendance import Attendance
+from fedbandit.algorithms.federated_minimum import Gradients, Questions
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible, is_lost_in
-from fedbandit.core.interfaces import Cadence, Server, TurnByTurn
+from fedbandit.core.interfaces import Cadence, Outgoing, Server, TurnByTurn
+from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.dueling.choices import choose_pairs
 
@@ -154,8 +159,15 @@ def emptied(inbox: Inbox) -> Floats:
     return total
 
 
+class Exchanging(Protocol):
+    """The part of a server's state that tells what it waits for."""
+
+    questions: Questions[Gradients]  # of a search
+    attendance: Attendance  # who has sent a part since the last exchange began
+
+
 class DuelingServer(Server):
-    """What every server side of the family says of its uploads."""
+    """What every server side of the family says of its uploads, and whom it waits for."""
 
     def __init__(self, rule: ArmRule) -> None:
         """Take the arm rule."""
@@ -168,6 +180,27 @@ class DuelingServer(Server):
         if is_lost_in(trace, len(new), least):
             own = self.rule.prior * np.eye(len(new))
             check_invertible(shared - own + waiting.rows.sum(axis=0), new, least)
+
+    @abstractmethod
+    def begin(self, state: Any) -> Sequence[Outgoing[Download]]:
+        """Begin an exchange with the parts that have come."""
+
+    @abstractmethod
+    def advance(self, state: Any) -> Sequence[Outgoing[Download]]:
+        """Go on with a search by the gradients that have come."""
+
+    def awaited(self, state: Exchanging) -> Ints:
+        """Return whose gradient, or whose part, is still to come."""
+        return state.questions.awaited() if state.questions.is_open else state.attendance.awaited()
+
+    def deadline(self, state: Exchanging) -> Sequence[Outgoing[Download]]:
+        """Go on with those who have answered; what the others have stays with them until they send it."""
+        if not state.questions.is_open:
+            return self.begin(state) if state.attendance.is_open else ()
+        if not state.questions.answered.any():
+            return ()
+        state.questions.forget_silent()
+        return self.advance(state)
 
     def bounds(self, known: Bounds) -> Bounds:
         """Return the bounds of z = winner - loser: two arms of length L are at most 2 L apart."""
