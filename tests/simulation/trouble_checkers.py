@@ -81,13 +81,15 @@ def the_state_is_the_sum_of_what_was_taken_in(run: TroubledRun) -> Iterator[str]
 def each_reward_counts_once_or_its_loss_is_known(run: TroubledRun) -> Iterator[str]:
     sums = Sums(run)
     forgotten = set(turns_of(run, run.history.forgotten))
+    asks = run.charter.build().clients.asks  # of two copies one may use up for a question what the other uses for data
     for told in run.history.decisions:
         number = run.sites[told.site].number
         at_coordinator, unsent = sums.at_coordinator[told.turn], sums.unsent[told.site][told.turn]
         is_owed = told.is_safe and not told.may_be_lost and told.turn not in forgotten
         total = at_coordinator + unsent
         is_shown = (number, TWO_SITES) in run.history.concerns
-        most = 2 if told.may_count_twice and (is_shown or run.losses) else 1
+        may_count_twice = told.may_count_twice or (asks and number in run.doubtful)
+        most = 2 if may_count_twice and (is_shown or run.losses) else 1
         if number == run.stranger:
             if at_coordinator:
                 yield f"turn {told.turn} of a site with another charter is counted"
