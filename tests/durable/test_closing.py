@@ -147,9 +147,13 @@ def test_an_acknowledgement_for_a_lost_life_takes_nothing_from_what_is_held_back
     assert list(site.life.outbox.frames) == [(heir, number) for _, number in held]
 
 
+@pytest.mark.parametrize("was_checked", [False, True])
 @pytest.mark.parametrize(("was_taken_in", "is_kept"), [(0, True), (1, False)])
-def test_what_was_unsent_is_kept_unless_a_lost_life_has_sent_it(was_taken_in, is_kept):
-    """A number above those of the site says that there was another life; it may have asked, and told nothing."""
+def test_what_was_unsent_is_kept_unless_a_lost_life_has_sent_it(was_taken_in, is_kept, was_checked):
+    """A number above those of the site says that there was another life; it may have asked, and told nothing.
+
+    Or there is another life, from a copy of the store, though the coordinator knew of none when the site was opened.
+    """
     of, disk = charter(upload_threshold=1e9), MemoryJournal()
     before = open_site(of, journal=disk)
     turn(before)
@@ -157,6 +161,11 @@ def test_what_was_unsent_is_kept_unless_a_lost_life_has_sent_it(was_taken_in, is
     before.commit()
     site = open_site(of, journal=disk)
     number = site.unchecked[1]
+    if was_checked:
+        told = number - 1, number - 1, site.opening
+        site.receive(with_numbers(Kind.ACKNOWLEDGEMENT, 0, epoch, *told).to_bytes())
+        assert site.unchecked is None
+        site.save()
     site.receive(with_numbers(Kind.ACKNOWLEDGEMENT, 0, epoch, number, number, 0).to_bytes())
     heir = Frame.from_bytes(site.resend()[1]).numbers[0]
     site.receive(with_numbers(Kind.CLOSED, 0, epoch, number, heir, was_taken_in, number).to_bytes())
