@@ -40,6 +40,14 @@ def test_chances_are_not_negative_and_sum_to_one(greed, arms):
         assert found.sum() == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("size", [0.5, 10.0])
+def test_without_doubt_arms_that_differ_by_more_than_rounding_are_not_plausible(size):
+    tie = 1e-9 * max(1.0, size)
+    arms = np.array([[size], [size - 0.5 * tie], [size - 1.5 * tie]])
+    found = chances(arms, np.ones(1), np.eye(1), width=Width(0.0, 0.0, 0.0))
+    assert (found > 0).tolist() == [True, True, False]
+
+
 def test_no_greed_is_uniform_and_much_greed_is_greedy():
     arms, estimate, inverse = world(1)
     np.testing.assert_allclose(chances(arms, estimate, inverse, greed=0.0), 1 / 6, atol=1e-15)
