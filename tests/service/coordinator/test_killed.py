@@ -91,6 +91,8 @@ class Machines:
         until(self.is_at_rest, "rest")
 
     def is_at_rest(self):
+        if self.coordinator.process.poll() is not None:  # it found no broker when it started: a service begins again
+            self.coordinator.start()
         notes = [self.folder / f"unsent-{number}" for number in range(SITES)]
         if not all(note.exists() and note.read_text() == "0" for note in notes):
             return False
