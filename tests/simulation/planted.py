@@ -126,7 +126,6 @@ class Planted:
 
     node: type
     federation: int = 0
-    is_rare: bool = False  # it takes a chain of events that few schedules have
     seed: int = 0  # of a schedule that shows it, to begin with: one less than the number in `simulation.table`
 
     @property
@@ -139,7 +138,7 @@ PLANTED = [
     Planted(SentBeforeTheStoreIsSynced, seed=1),
     Planted(SequenceReusedAfterARestoredBackup, seed=1),
     Planted(OldBackupNotNoticed, seed=73),
-    Planted(StaleWordTaken, federation=3, is_rare=True),
+    Planted(StaleWordTaken, federation=3, seed=790),
     Planted(RestoredSiteKeepsWhatIsCounted, federation=1, seed=37),
     Planted(RestoredSiteForgetsWhatIsNotCounted, federation=1, seed=18),
     Planted(OlderDownloadOverNewer),
@@ -150,7 +149,7 @@ PLANTED = [
     Planted(NumbersNotPersisted, seed=4),
     Planted(DecisionsNotPersisted, seed=8),
     Planted(AcknowledgedBeforeTheJournalIsSynced, seed=2),
-    Planted(DownloadsLeaveUnsynced, federation=2, is_rare=True),
+    Planted(DownloadsLeaveUnsynced, federation=2, seed=254),
     Planted(MergedTwiceAfterARestart, seed=1),
     Planted(SnapshotWithoutItsPosition, seed=16),
     Planted(WindowLostInTheSnapshot, seed=1),
@@ -160,5 +159,5 @@ PLANTED = [
     Planted(DeadlineNotJournalled, federation=2, seed=1),
     Planted(EpochsMixedUp),
     Planted(ReorderedUploadsDropped, seed=1),
-    Planted(ClosedEpochStaysOpen, federation=1, is_rare=True),
+    Planted(ClosedEpochStaysOpen, federation=1, seed=354),
 ]

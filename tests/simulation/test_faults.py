@@ -103,12 +103,7 @@ def test_where_sums_fade_epochs_pass_rewards_are_late_and_sites_get_ahead_of_the
     assert any("ahead of the coordinator" in each.reason for run in runs for each in run.history.put_off)
 
 
-def bugs():
-    for planted in (*PLANTED, *PLANTED_FADING):
-        yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
-
-
-@pytest.mark.parametrize("planted", list(bugs()))
+@pytest.mark.parametrize("planted", [*PLANTED, *PLANTED_FADING], ids=lambda planted: planted.node.__name__)
 def test_a_planted_bug_is_caught(planted):
     assert first_finding(planted, likely(planted)) is not None
 

@@ -57,12 +57,7 @@ def test_what_rounding_leaves_is_still_at_the_site_whatever_a_hostile_one_sends(
     assert not {seed: findings for seed, findings in found.items() if findings}
 
 
-def bugs():
-    for planted in PLANTED_TROUBLES:
-        yield pytest.param(planted, id=planted.node.__name__, marks=pytest.mark.slow if planted.is_rare else ())
-
-
-@pytest.mark.parametrize("planted", list(bugs()))
+@pytest.mark.parametrize("planted", PLANTED_TROUBLES, ids=lambda planted: planted.node.__name__)
 def test_a_planted_bug_is_caught(planted):
     assert first_trouble(planted, likely(planted)) is not None
 
