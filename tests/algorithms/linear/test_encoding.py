@@ -29,6 +29,7 @@ class Site:
 
     def __init__(self, precision, dimension, rng, spread=1.0):
         self.precision, self.size, self.rng, self.spread = precision, dimension, rng, spread
+        self.kind = encoding.kinds_of_upload(precision, asks=False)
         self.gram, self.moment = np.zeros((dimension, dimension)), np.zeros(dimension)
         self.middle = rng.standard_normal(dimension)
         self.taste = rng.standard_normal(dimension)
@@ -40,7 +41,7 @@ class Site:
         self.gram += arms.T @ arms
         self.moment += rewards @ arms
         count = np.array([observations])
-        message, gram, moment = encoding.upload(self.precision, self.gram[None], self.moment[None], count, None)
+        message, gram, moment = encoding.upload(self.kind, self.precision, self.gram[None], self.moment[None], count)
         self.gram, self.moment = self.gram - gram[0], self.moment - moment[0]
         return message
 
