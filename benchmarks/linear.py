@@ -83,6 +83,8 @@ ROWS = (
         "most of it is finding the groups: async 0.07 s"),
     Row("clustered-linucb, 200 clients, 30,000 turns", 3, "times async", lambda: _times_async(30_000, "sphere"),
         "arms from the sphere; finding the groups is half of it"),
+    Row("clustered-linucb, 200 clients, 30,000 turns, pool", 4, "times async", lambda: _times_async(30_000),
+        "arms from a pool: async's turns cost less"),
     Row("fedlinucb, threshold 2", 1.2, "s", lambda: _of("fedlinucb", upload_threshold=2), "the floor of async-linucb"),
     *(
         Row(f"lean-linucb, delivery={delivery}, {precision}", most, "s",
