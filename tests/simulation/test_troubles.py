@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fedbandit.algorithms.dueling.shared.family import DuelingServer
 from fedbandit.durable.careful import TRIES
 from fedbandit.simulation.faults.run import FAULTS
 from fedbandit.simulation.faults.troubled import ATTACKS, MISTAKES
@@ -92,6 +93,19 @@ def test_every_kind_of_trouble_happens():
 @pytest.mark.parametrize("seed", range(2))
 def test_a_hostile_site_stops_no_family(name, seed):
     assert not family_amiss(troubled_family(name, seed))
+
+
+@pytest.mark.parametrize(("name", "seed"), [("fldb-gd", 56), ("fldb-ogd", 62)])
+def test_a_round_in_which_all_sites_hold_their_answers_back_goes_on_when_they_have_asked(name, seed):
+    """An old question of each comes after its last one, so that none knows whether it may send."""
+    assert not family_amiss(troubled_family(name, seed))
+
+
+@pytest.mark.parametrize("name", ["fldb-gd", "fldb-ogd"])
+def test_a_round_that_no_deadline_ever_ends_is_noticed(name, monkeypatch):
+    monkeypatch.setattr(DuelingServer, "deadline", lambda server, state: ())
+    with pytest.raises(AssertionError, match="the nodes do not come to rest"):
+        troubled_family(name, seed=0)
 
 
 @pytest.mark.slow

@@ -96,18 +96,22 @@ class TroubledRun(FaultyRun):
         super().heal()
 
     def is_at_rest(self, asked: list[bytes]) -> bool:
-        """Tell whether there was nothing but questions for a while."""
+        """Tell whether there was nothing but questions for a while, and no round waits for anybody."""
         self.clock += 2000  # whoever has to wait has waited
         frames = [Frame.from_bytes(data) for data in asked]
         restless = {frame.client for frame in frames if frame.kind is not Kind.ASK}
         restless |= {host.number for host in self.sites if host.node is None or host.node.unchecked is not None}
-        self.quiet = self.quiet + 1 if restless <= {self.stranger} else 0
+        node = self.coordinator.node
+        is_waiting = node is not None and node.awaited().size > 0
+        self.quiet = self.quiet + 1 if restless <= {self.stranger} and not is_waiting else 0
         return self.quiet == ROUNDS_OF_QUIET
 
     def _carry_all(self) -> None:
         """Deliver what is under way, in any order, and close rounds that wait for a site that does not answer.
 
-        In any order, so that of two sites with one number now one is last, now the other.
+        In any order, so that of two sites with one number now one is last, now the other. And so that an old question
+        may come last: its site holds back what it has until it has asked again. If all sites do, nobody has answered
+        the coordinator, a deadline changes nothing, and the round is left open until they have.
         """
         self.rng.shuffle(self.wire)
         super()._carry_all()
@@ -117,6 +121,8 @@ class TroubledRun(FaultyRun):
                 return
             node.deadline(self.now)
             self.commit(self.coordinator)
+            if not self.wire and node.awaited().size:
+                return
             super()._carry_all()
         raise AssertionError(f"seed {self.seed}: the rounds do not end")
 
