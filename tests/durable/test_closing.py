@@ -113,6 +113,18 @@ def test_a_life_that_went_on_from_the_same_backup_is_asked_about_what_it_had(num
     assert answer.numbers == (9, was_taken_in, 3)
 
 
+def test_what_is_said_of_lives_from_the_same_backup_is_said_again_to_each_that_asks():
+    """An answer may be lost, and the site be opened once more: an upload of an earlier life counts all the same."""
+    server = open_server(ASYNC)
+    close(server, 7, 3, 8)
+    upload(server, 8, 2)
+    server.commit()
+    for heir in (9, 9, 10, 11, 11):
+        close(server, 7, 3, heir)
+        (answer,) = map(Frame.from_bytes, dict(server.commit()).values())
+        assert answer.numbers == (heir, 0, 3)
+
+
 def test_a_life_that_sent_nothing_leaves_nothing_to_be_asked_about():
     server = open_server(ASYNC)
     close(server, 7, 3, 8)

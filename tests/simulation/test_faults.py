@@ -90,6 +90,12 @@ def test_so_it_is_where_sums_fade(federation):
     check(0, federation, count=10)
 
 
+@pytest.mark.parametrize(("seed", "federation"), [(381, FADING[1]), (439, FADING[0])])
+def test_so_it_is_in_schedules_that_went_wrong_once(seed, federation):
+    """In 381 a site hears only at the end of a life that it lost; in 439 a backup made in doubt is restored thrice."""
+    check(seed, federation, count=1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("federation", FADING)
 @pytest.mark.parametrize("first", range(0, 500, GROUP))

@@ -185,10 +185,10 @@ class DurableServer(JournalledServer):
         newest = max([*heirs, 0 if before is None else before.heir])
         window = seen.look(client, epoch)
         was_taken_in, top = window.has(number) and self.accounts.has_told(client, epoch, number), window.top
-        for other in heirs:
+        for other in [*heirs, *self.accounts.replaced(client, epoch, heirs)]:
             if other != heir:  # another life went on from the same backup
                 window = seen.look(client, other)
-                was_taken_in |= window.has(1) and self.accounts.has_told(client, other, 1)
+                was_taken_in |= other in heirs and window.has(1) and self.accounts.has_told(client, other, 1)
                 top = max(top, number if window.top else 0)
         is_news = heir >= newest and not was_taken_in and before != Closure(number, heir)
         if is_news:

@@ -95,6 +95,21 @@ class Accounts:
             closure, first = self.closed.get((client, epoch)), 1
         return found
 
+    def replaced(self, client: int, epoch: int, heirs: list[int]) -> list[int]:
+        """Return the epochs of earlier lives that went on from the same backup, whose place these heirs have taken.
+
+        >>> accounts = Accounts(epochs={0: SiteEpochs(known={7: None, 8: None, 9: None})})
+        >>> closed = accounts.close(0, 7, first=3, heir=8), accounts.close(0, 7, first=3, heir=9)
+        >>> accounts.heirs(0, 7, first=3), accounts.replaced(0, 7, heirs=[9])
+        ([9], [8])
+        """
+        found: list[int] = []
+        for each in sorted(self.look(client).known, reverse=True):
+            closure = self.closed.get((client, each))
+            if closure is not None and closure.first == 1 and each > epoch and each not in heirs:
+                found += [each] if closure.heir in (*heirs, *found) else []
+        return found
+
     def close(self, client: int, epoch: int, first: int, heir: int) -> list[int]:
         """Refuse numbers from `first` on; what earlier heirs had from the same backup, the new one has.
 
