@@ -6,7 +6,7 @@ from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.renewal import FARTHEST_AHEAD, NO_EARLIER, RENEWAL_SECONDS, RENEWALS
 from fedbandit.durable.server import DurableServer
-from fedbandit.wire.frame import Kind, with_numbers
+from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.state import encode_state
 from samples.pair import asking, charter, copy_of, exchange, open_server, open_site, turn
 
@@ -67,6 +67,24 @@ def test_one_new_epoch_does_for_all_sites():
     server, sites, lost = restored()
     asking(server, sites)
     assert server.node.epoch == lost.node.epoch + 1
+
+
+def test_a_site_that_has_no_download_yet_shows_it_too():
+    """Else the first download after the loss would bear the number of one that may be under way still."""
+    of = charter(sites=3)
+    server, site = open_server(of), open_site(of, 0)
+    backup = copy_of(server.journal)
+    asking(server, [site], 1)
+    turn(site, seed=0)
+    for data in site.commit():
+        server.receive(data, now=0.0)
+    for _, data in server.commit():
+        if Frame.from_bytes(data).kind is not Kind.DOWNLOAD:
+            site.receive(data)
+    assert site.life.version == (0, 0)
+    again = open_server(of, backup)
+    asking(again, [site])
+    assert again.node.epoch == server.node.epoch + 1
 
 
 def test_a_journal_that_is_begun_anew_with_an_earlier_clock_is_heard():

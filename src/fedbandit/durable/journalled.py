@@ -49,6 +49,7 @@ class JournalledServer:
         self.introductions = Introductions(charter, self.concerns)
         self._unsynced: list[ServerRecord] = []  # what is to be synced next
         self._recover(epoch)
+        self.has_renewed = self._is_new  # since it was started: only then may its journal have become an older one
         began = ServerRecord(What.BEGAN, now, f"{epoch} {charter.text}".encode())
         self._write(began if self._is_new else ServerRecord(What.OPENED, now))
         self._sync()

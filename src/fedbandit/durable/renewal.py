@@ -4,7 +4,8 @@ A site can show that the coordinator knows less than it once did: it has a downl
 acknowledgements for uploads that the journal lacks. Then the journal comes from a backup, or was begun anew, perhaps
 with a clock that is behind. Sites take downloads with lower numbers than their last for old ones; so the coordinator
 begins a new epoch of downloads, greater than any that this site has heard of, and sends all sites their latest under
-new numbers.
+new numbers. The first site to show it after a start gives cause for that even if it has no download of the present
+epoch: one that was sent before the loss may still be under way to it, under a number that would be given again.
 
 A site that lies can cause this too, so it may do so only now and then, and what it says must be possible: epochs are
 times in seconds, and no coordinator's clock was ever years ahead.
@@ -33,13 +34,14 @@ class Coordinator(Protocol):
     node: ServerNode
     accounts: Accounts
     concerns: Concerns
+    has_renewed: bool  # an epoch of downloads was begun since it was started
 
 
 def new_epoch(coordinator: Coordinator, ask: Frame, lacks_uploads: bool, now: float) -> int:
     """Return the epoch of downloads that an ASK gives cause to begin, or 0; refuse one that cannot be true."""
     node, site = coordinator.node, ask.client
     known, own = (ask.epoch, ask.sequence), (node.epoch, node.sent)
-    if known <= own and not (lacks_uploads and known[0] == own[0]):
+    if known <= own and not (lacks_uploads and (known[0] == own[0] or not coordinator.has_renewed)):
         return 0
     if known[0] > max(now, NO_EARLIER) + FARTHEST_AHEAD:
         raise ProtocolError(

@@ -36,7 +36,6 @@ class Judged(NamedTuple):
 
 
 LONG_WAY = 100  # records
-
 REPEATED = Judged(Verdict(Outcome.REPEATED))
 ACCEPTED = Judged(Verdict(Outcome.ACCEPTED))
 NEWS = Judged(Verdict(Outcome.ACCEPTED), is_news=True)
@@ -66,6 +65,7 @@ class DurableServer(JournalledServer):
             return self._refuse(frame, ProtocolError(f"this {frame.name} cannot be checked: {error!r}"))
         if judged.new_epoch:
             self._write(ServerRecord(What.RENEWED, now, f"{judged.new_epoch} {frame.client}".encode()))
+            self.has_renewed = True
         if judged.is_news:
             record = ServerRecord(What.FRAME, now, data)
             self._append(record)

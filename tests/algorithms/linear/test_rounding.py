@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import fedbandit as fb
 from fedbandit.algorithms.linear.shared import encoding
+from fedbandit.core.bounds import Bounds
 from fedbandit.kernels.linear.confidence import width
 from fedbandit.kernels.linear.ridge import invert
 from fedbandit.simulation.in_process import simulate
@@ -101,3 +102,17 @@ def test_widths_told_differ_by_a_share_that_grows_with_the_root_of_the_condition
     squares = np.linalg.eigvals(np.linalg.solve(heard, matrix)).real  # of the ratios of widths, over all arms
     most = (2.0**-11 if precision == "float16" else 2.0**-24) * 10.0 ** (power / 2)
     assert np.abs(np.sqrt(squares) - 1.0).max() < 1.5 * most + 1e-6
+
+
+@pytest.mark.parametrize("ridge", [0.1, 0.7, 70.0])
+@pytest.mark.parametrize("precision", LOW)
+def test_a_question_of_a_client_whose_copy_came_rounded_and_all_but_empty_is_no_lie(precision, ridge):
+    """U with U^T U = ridge I, rounded, may have a determinant below that of ridge I."""
+    sides = fb.algorithm("lean-linucb", precision=precision, ridge=ridge).federation(fb.Setting(1, 2, 43, 1))
+    state = sides.server.start(1)
+    told = encoding.download(precision, state.gram, state.moment, ridge, version=0)
+    level = 2.0 * np.log(np.diagonal(told.factor).astype(np.float64)).sum()
+    sides.server.check(state, 0, sides.clients.way.question(np.array([0]), np.array([level])), Bounds(), 0)
+    wrong = sides.clients.way.question(np.array([0]), np.array([43 * math.log(ridge) - 1.0]))
+    with pytest.raises(fb.ProtocolError, match="level is"):
+        sides.server.check(state, 0, wrong, Bounds(), 0)

@@ -88,7 +88,8 @@ class AnsweringServer(Server):
         if isinstance(message, Asks):
             check_not_ahead("includes", int(message.includes[0]), state.version)
             level = message.level_of(0, self.ridge)
-            least = self.least_level - SLACK * max(1.0, abs(self.least_level))
+            slack = SLACK * max(1.0, abs(self.least_level)) + self.dimension * self.rounding  # a copy came rounded
+            least = self.least_level - slack
             if not least <= level <= least + self.dimension * _MOST_GROWTH:
                 raise ProtocolError(
                     f"level is {level:g}: log det(V + ridge I) is at least d log ridge = {self.least_level:g}, "
