@@ -96,7 +96,7 @@ class Message:
     @classmethod
     @cache
     def arrays(cls) -> dict[str, Layout]:
-        """Return the layout of every field that is payload, in order."""
+        """Return the layout of every field that is an array, in order."""
         return {name: layout for name, layout in cls.layout().items() if not layout.is_header}
 
     @classmethod

@@ -169,31 +169,34 @@ class Hello(Upload, kind="linear.hello"):
     """A client had its first turn: from now on the server checks whether it is owed a download."""
 
 
+class Exact:
+    """The server's sums as they are."""
+
+    gram: Floats
+    moment: Floats
+
+    def sums(self, ridge: float) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Return V_g and b_g."""
+        return self.gram, self.moment
+
+
 @dataclass(frozen=True)
-class Snapshot(Download, kind="linear.snapshot"):
+class Snapshot(Exact, Download, kind="linear.snapshot"):
     """The server's sums V_g, b_g."""
 
     gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
     moment: Floats = array(shape=("d",))
     holds: int | Ints = held()
 
-    def sums(self, ridge: float) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Return V_g and b_g."""
-        return self.gram, self.moment
-
 
 @dataclass(frozen=True)
-class Answer(Download, kind="linear.answer"):
+class Answer(Exact, Download, kind="linear.answer"):
     """The server's sums, and how many uploads are in them: the answer to a question."""
 
     gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
     moment: Floats = array(shape=("d",))
     version: int = header()
     holds: int | Ints = held()
-
-    def sums(self, ridge: float) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Return V_g and b_g."""
-        return self.gram, self.moment
 
 
 class Rounded:
