@@ -81,15 +81,13 @@ def the_state_is_the_sum_of_what_was_taken_in(run: TroubledRun) -> Iterator[str]
 def each_reward_counts_once_or_its_loss_is_known(run: TroubledRun) -> Iterator[str]:
     sums = Sums(run)
     forgotten = set(turns_of(run, run.history.forgotten))
-    asks = run.charter.build().clients.asks  # of two copies one may use up for a question what the other uses for data
     for told in run.history.decisions:
         number = run.sites[told.site].number
         at_coordinator, unsent = sums.at_coordinator[told.turn], sums.unsent[told.site][told.turn]
         is_owed = told.is_safe and not told.may_be_lost and told.turn not in forgotten
         total = at_coordinator + unsent
         is_shown = (number, TWO_SITES) in run.history.concerns
-        may_count_twice = told.may_count_twice or (asks and number in run.doubtful)
-        most = 2 if may_count_twice and (is_shown or run.losses) else 1
+        most = 2 if told.may_count_twice and (is_shown or run.losses) else 1
         if number == run.stranger:
             if at_coordinator:
                 yield f"turn {told.turn} of a site with another charter is counted"
@@ -149,7 +147,6 @@ def honest_uploads_are_not_refused(run: TroubledRun) -> Iterator[str]:
 
 def every_site_ends_with_the_last_version(run: TroubledRun) -> Iterator[str]:
     latest = run.coordinator.node.postbox.latest
-    is_numbered_twice = run.losses > 1 and (None, "coordinator-went-back") in run.history.concerns  # one epoch, by both
     for machine, site in enumerate(run.sites):
         life = site.node.life
         if site.number == run.stranger:
@@ -160,7 +157,7 @@ def every_site_ends_with_the_last_version(run: TroubledRun) -> Iterator[str]:
                 yield f"site {site.number} has {life.version}, not {version(envelope)}"
             known = run.history.bodies.get((machine, *life.version))  # None: it crashed when it had stored it
             body = next(frame.body for frame in envelope.frames() if frame.client == site.number)
-            if known not in (None, body) and life.version == version(envelope) and not is_numbered_twice:
+            if known not in (None, body) and life.version == version(envelope):
                 yield f"site {site.number} has another download under the number of its last"
         if life.outbox.frames:
             yield f"site {site.number} still has {len(life.outbox.frames)} uploads"
