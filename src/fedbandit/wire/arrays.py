@@ -2,9 +2,13 @@
 
     form u8 | dtype u8 | dimensions u8 | each dimension u32 | values
 
-The form is DENSE (all values), SYMMETRIC (of the last two axes the upper triangle with the diagonal, row by row), PAIRS
-(u32 count, u32 flat positions, values), which an array declared sparse takes where that is smaller, or FACTOR (u32
-rows, then of so many rows the values from the diagonal on: all rows below are zero).
+The form is DENSE (all values), SYMMETRIC (of the last two axes the upper triangle with the diagonal, row by row), or
+PAIRS (u32 count, u32 flat positions, values), which an array declared sparse takes where that is smaller. A factor is a
+square matrix with rows of zeros at its end, and says only what that leaves open:
+
+    FACTOR u8 | dtype u8 | size u32 | rows u32 | of so many rows the values from the diagonal on
+
+Development versions before 0.2.0 wrote it as LONG_FACTOR: with both dimensions, and the rows after them.
 """
 
 from __future__ import annotations
@@ -21,18 +25,21 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Layout
 from fedbandit.wire.reader import Reader
 
-_DENSE, _SYMMETRIC, _PAIRS, _FACTOR = 0, 1, 2, 3
+_DENSE, _SYMMETRIC, _PAIRS, _LONG_FACTOR, _FACTOR = 0, 1, 2, 3, 4
 _FORMS = {
     Layout.DENSE: (_DENSE,), Layout.SYMMETRIC: (_SYMMETRIC,), Layout.SPARSE: (_DENSE, _PAIRS),
-    Layout.FACTOR: (_FACTOR,), Layout.NUMBERS: (_DENSE,),
+    Layout.FACTOR: (_FACTOR, _LONG_FACTOR), Layout.NUMBERS: (_DENSE,),
 }  # fmt: skip
 _DTYPES = (np.dtype("<f8"), np.dtype("<f4"), np.dtype("<f2"))
 _ITEMSIZE = {"f": 4, "e": 2}
+_FACTOR_HEAD = struct.Struct("<BBII")
 
 
 def pack(value: Floats, layout: Layout) -> bytes:
     """Return the bytes of an array."""
     value = value.astype(f"<f{itemsize(value.dtype)}", order="C", copy=False)
+    if layout is Layout.FACTOR:
+        return _packed_factor(value)
     form, body = _DENSE, value
     if layout is Layout.SYMMETRIC:
         rows, columns = _upper(value.shape[-1])
@@ -40,34 +47,37 @@ def pack(value: Floats, layout: Layout) -> bytes:
     data = body.tobytes()
     if layout is Layout.SPARSE and saved_by_pairs(value, 1):
         places = np.flatnonzero(value).astype("<u4")
-        form, data = (
-            _PAIRS,
-            struct.pack("<I", len(places)) + places.tobytes() + value.ravel()[places].tobytes(),
-        )
-    elif layout is Layout.FACTOR:
-        rank = int(ranks(value))
-        form, data = _FACTOR, struct.pack("<I", rank) + value[_trapezoid(rank, value.shape[1])].tobytes()
+        data = struct.pack("<I", len(places)) + places.tobytes() + value.ravel()[places].tobytes()
+        form = _PAIRS
     head = struct.pack(f"<BBB{value.ndim}I", form, _DTYPES.index(value.dtype), value.ndim, *value.shape)
     return head + data
 
 
+def _packed_factor(value: Floats) -> bytes:
+    size, rank = len(value), int(ranks(value))
+    head = _FACTOR_HEAD.pack(_FACTOR, _DTYPES.index(value.dtype), size, rank)
+    return head + value[_trapezoid(rank, size)].tobytes()
+
+
 def unpack(reader: Reader, layout: Layout, name: str, most_values: int) -> Floats:
     """Return the next array, of the layout that is declared for a field; nothing is trusted."""
-    form, code, dimensions = reader.unpack("<BBB")
+    form, code = reader.unpack("<BB")
+    dimensions = 1 if form == _FACTOR else reader.unpack("<B")[0]
     if form not in _FORMS[layout] or code >= len(_DTYPES) or dimensions > 8:
         raise ProtocolError(f"field {name!r} has an unknown form, type or number of dimensions")
-    shape = reader.unpack(f"<{dimensions}I")
+    shape = reader.unpack(f"<{dimensions}I") * (2 if form == _FACTOR else 1)
     claimed = math.prod(max(1, each) for each in shape)  # even no matrices have sides, which cost memory
     if claimed > most_values:
         raise ProtocolError(f"field {name!r} claims {claimed} values: the limit is {most_values}")
-    take = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs, _FACTOR: _factor}[form]
-    return take(reader, _DTYPES[code], shape, name)
+    return _TAKEN[form](reader, _DTYPES[code], shape, name)
 
 
 def packed_bytes(layout: Layout, shape: tuple[int, ...], bytes_each: int) -> int:
     """Return the bytes of an array of a shape, nothing of it as pairs, and all rows of a factor."""
-    count = _triangle(shape) if layout in (Layout.SYMMETRIC, Layout.FACTOR) else math.prod(shape)
-    return 3 + 4 * len(shape) + bytes_each * count + (4 if layout is Layout.FACTOR else 0)
+    if layout is Layout.FACTOR:
+        return _FACTOR_HEAD.size + bytes_each * _triangle(shape)
+    count = _triangle(shape) if layout is Layout.SYMMETRIC else math.prod(shape)
+    return 3 + 4 * len(shape) + bytes_each * count
 
 
 def saved_by_pairs(value: Floats, rows: int) -> int:
@@ -166,3 +176,6 @@ def _pairs(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: s
     value = np.zeros(math.prod(shape), dtype)
     value[places] = values
     return value.reshape(shape)
+
+
+_TAKEN = {_DENSE: _dense, _SYMMETRIC: _symmetric, _PAIRS: _pairs, _FACTOR: _factor, _LONG_FACTOR: _factor}
