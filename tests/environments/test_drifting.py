@@ -86,3 +86,14 @@ def test_a_world_that_cannot_be_is_refused_in_one_sentence(how, sentence):
 
 def test_one_dimension_is_enough_for_a_world_that_stays():
     assert Drifting(**{**SIZES, "dimension": 1, "drift": "still"}).setting().dimension == 1
+
+
+def test_heavy_tails_change_the_noise_alone_and_keep_its_deviation():
+    normal, heavy = (
+        block_of(Drifting(**SIZES, drift="slow", length=100, tails=tails), turns=20_000)
+        for tails in ("normal", "heavy")
+    )
+    np.testing.assert_array_equal(heavy.outcomes.mean, normal.outcomes.mean)
+    noise = (heavy.outcomes.payoff - heavy.outcomes.mean)[:, 0]
+    assert noise.std() == pytest.approx(0.1, rel=0.1)
+    assert np.abs(noise).max() > 0.8, "eight deviations, which no normal noise of this length shows"

@@ -65,6 +65,7 @@ class Algorithm(Parameters):
     lighter: ClassVar[str] = "lower the dimension"  # what makes its messages smaller
 
     discount: ClassVar[float] = 1.0  # what an observation keeps of its weight when an epoch ends; a parameter of some
+    restart_quorum: ClassVar[int] = 0  # clients whose alarms let all be forgotten; 0: none do; a parameter of some
 
     explore: float = parameter(
         0.0, "share of choices that are uniform, so that every arm has a known chance of at least explore / K",

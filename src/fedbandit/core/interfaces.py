@@ -68,6 +68,7 @@ class Side(Protocol):
     kinds: Sequence[type[Message]] | None = None  # those it takes in; None: those that annotate `message` of `receive`
     number_bytes: int = 8  # of one number in its arrays: 4 where they are in single precision
     discount: float = 1.0  # what sums keep of their weight when an epoch ends: see `core.forgetting`
+    may_restart: bool = False  # whether the server may let all be forgotten, at both sides
 
 
 class Clients(Side, Protocol):
@@ -175,6 +176,10 @@ class Server(Side, Protocol):
     def sums(self, state: Any) -> Sequence[Floats]:  # noqa: ARG002
         """Return what uploads are summed into: an upload after which a number of it is not finite is not taken in."""
         return ()
+
+    def restarts(self, state: Any) -> int:  # noqa: ARG002
+        """Return how often the server has let all be forgotten; its node lets both sides age by 0 when that grows."""
+        return 0
 
     def peers(self, state: Any) -> Ints | None:  # noqa: ARG002
         """Return with how many others each client shares now; None where all share with all."""

@@ -35,6 +35,10 @@ class Drifting(Linear, id="drifting", title="linear rewards that change over tim
     degrees: float | None = parameter(
         None, "by how much theta turns; default: 120 if abrupt, 180 if slow", at_least=0, at_most=360
     )
+    tails: str = parameter(
+        "normal", "the noise: Gaussian, or Student's t with 3 degrees of freedom, of the same deviation",
+        choices=("normal", "heavy"),
+    )  # fmt: skip
     length: int | None = parameter(None, "turns over which it changes; default: 300 a client", symbol="T", at_least=2)
 
     def __post_init__(self) -> None:
@@ -64,6 +68,11 @@ class Drifting(Linear, id="drifting", title="linear rewards that change over tim
 
     def _theta(self, seed: int) -> Floats:
         return super()._theta(seed) if self.drift == "still" else np.zeros(self.dimension)
+
+    def _errors(self, rng: np.random.Generator, size: int) -> Floats:
+        if self.tails == "normal":
+            return super()._errors(rng, size)
+        return np.asarray(rng.standard_t(3, size) / np.sqrt(3.0))  # whose variance is 3
 
     def _own_part(self, seed: int) -> Callable[[Ints, Ints, Floats], Floats | float]:
         if self.drift == "still":

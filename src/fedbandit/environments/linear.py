@@ -63,12 +63,16 @@ class Linear(Environment, id="linear", title="homogeneous clients with linear re
             client = arrivals.next(whose, size)
             arms, mean = offer(size)
             mean = mean + own(np.arange(first, first + size), client, arms)
-            payoff = mean + self.noise * noise.standard_normal(size)[:, np.newaxis]
+            payoff = mean + self.noise * self._errors(noise, size)[:, np.newaxis]
             yield Turns(client, arms, Rewards(payoff, mean))
 
     def _theta(self, seed: int) -> Floats:
         """Return the parameter that all clients share at all times."""
         return unit(stream(seed, "parameter").standard_normal(self.dimension))
+
+    def _errors(self, rng: np.random.Generator, size: int) -> Floats:
+        """Return the noise of so many rewards, with a standard deviation of 1."""
+        return rng.standard_normal(size)
 
     def _own_part(self, seed: int) -> Callable[[Ints, Ints, Floats], Floats | float]:  # noqa: ARG002
         """Return what gives the means of arms, beside `_theta`'s, by turn, client and arms: here nothing."""

@@ -83,15 +83,20 @@ leave it out
         """Return the charter of an algorithm by its name and parameters, or as an object."""
         return cls(algorithm_of(algorithm, parameters, setting.clients), setting, epoch_seconds)
 
-    def require_epochs(self) -> None:
-        """Refuse a discount without epochs, where nobody but a clock tells them.
+    def require_deployable(self) -> None:
+        """Refuse a discount without epochs, which only a clock tells in a deployment, and restarts, which none has.
 
-        >>> Charter.named("async-linucb", Setting(3, 2, 4, 100), discount=0.5).require_epochs()
+        >>> Charter.named("async-linucb", Setting(3, 2, 4, 100), discount=0.5).require_deployable()
         Traceback (most recent call last):
         ...
         fedbandit.core.errors.InvalidInput: discount=0.5 forgets when epochs end: give epoch_seconds, as in \
 epoch_seconds=3600, the same to the coordinator and to all sites
         """
+        if self.algorithm.restart_quorum:
+            raise InvalidInput(
+                f"restart_quorum={self.algorithm.restart_quorum} is for simulations and nodes that you carry messages "
+                "between yourself: leave it at 0 in a deployment, and give a discount"
+            )
         if self.algorithm.discount < 1.0 and self.epoch_seconds is None:
             raise InvalidInput(
                 f"discount={self.algorithm.discount:g} forgets when epochs end: give epoch_seconds, as in "

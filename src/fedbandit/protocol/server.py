@@ -14,7 +14,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.protocol.fading import FadingNode
+from fedbandit.protocol.fading import SPAN, FadingNode
 from fedbandit.protocol.holding import nothing_told, stamps
 from fedbandit.protocol.seen import Seen
 
@@ -63,6 +63,7 @@ class ServerNode(FadingNode[Server]):
             )
         if envelope.clock != self.clock:
             self._check_clock(envelope)
+            self._check_restarts(envelope)
         new = self.seen.admit(envelope.epoch, envelope.clients, envelope.sequence)
         if not new.size:
             return []
@@ -74,7 +75,19 @@ class ServerNode(FadingNode[Server]):
         """Take in uploads that are known to be new; return what is to be carried to the clients."""
         self.stamps[envelope.clients] = stamps(envelope.epoch, envelope.clients, self.seen)
         message = envelope.message if envelope.clock == self.clock else self._met(envelope)
-        return self._seal(self.side.receive(self.state, envelope.clients, message))
+        outgoing = self.side.receive(self.state, envelope.clients, message)
+        if self.side.may_restart:
+            self._reach(self.side.restarts(self.state) * SPAN)
+        return self._seal(outgoing)
+
+    def _check_restarts(self, envelope: Envelope) -> None:
+        if envelope.clock is not None and self.clock is not None:
+            told, begun = envelope.clock // self._span, self.clock // self._span
+            if told > begun:
+                raise ProtocolError(
+                    f"client {int(envelope.clients[0])} tells of restart {told}, and this server has begun {begun}: "
+                    "it heard that of another server, so start it anew"
+                )
 
     def awaited(self) -> Ints:
         """Return the clients for whose uploads the server side waits; a deadline would go on without them."""

@@ -84,7 +84,7 @@ class Site(ClosedByWith):
         """
         setting = Setting(clients, arms, dimension, horizon)
         self.charter = Charter.named(algorithm, setting, epoch_seconds=epoch_seconds, **parameters)
-        self.charter.require_epochs()
+        self.charter.require_deployable()
         self._check = InputCheck(self.charter.algorithm, dimension, checked_limits(limits))
         check_samples(propensity_samples, self.charter, number)
         self._guard = Guard()

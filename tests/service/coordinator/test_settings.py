@@ -70,6 +70,7 @@ def test_an_algorithm_that_forgets_is_served_with_the_length_of_its_epochs(tmp_p
     ("lines", "reason"),
     [
         ("set = { discount = 0.5 }", "discount=0.5 forgets when epochs end: give epoch_seconds, as in"),
+        ("set = { restart_quorum = 2 }", "restart_quorum=2 is for simulations and nodes that you carry messages"),
         ("epoch_seconds = 60", "epoch_seconds=60 does nothing without a discount: give one below 1, or leave it out"),
         ("set = { discount = 0.5 }\nepoch_seconds = 0", "epoch_seconds must be a number greater than 0, not 0"),
         ("set = { discount = 0.5 }\nepoch_seconds = 'day'", "epoch_seconds must be a number greater than 0, not 'day'"),

@@ -41,6 +41,11 @@ def test_a_discount_in_a_world_without_epochs_is_refused():
         Demo.of(fb.algorithm("async-linucb", discount=0.6), fb.environment("drifting", clients=3))
 
 
+def test_restarts_are_not_for_deployments():
+    with pytest.raises(InvalidInput, match="restart_quorum=2 is for simulations"):
+        Demo.of(fb.algorithm("lean-linucb", restart_quorum=2), fb.environment("linear", clients=3))
+
+
 def test_a_horizon_of_rounds_is_that_of_turns_divided_by_the_sites():
     world = fb.environment("dueling", clients=4)
     assert Demo.of(fb.algorithm("fldb-gd"), world).charter.setting.horizon == world.setting().horizon // 4

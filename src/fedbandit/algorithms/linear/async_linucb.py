@@ -22,7 +22,7 @@ import numpy as np
 
 from fedbandit.algorithms.linear.shared.composition import compose
 from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
-from fedbandit.algorithms.linear.shared.family import LinearAlgorithm
+from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.interfaces import Federation
@@ -33,7 +33,7 @@ PAPER = "Li and Wang 2022, Asynchronous UCB Algorithms for Federated Linear Band
 
 @dataclass(frozen=True)
 class AsyncLinUCB(
-    LinearAlgorithm,
+    RestartingAlgorithm,
     id="async-linucb",
     title="each client uploads and downloads on its own events",
     paper=PAPER,

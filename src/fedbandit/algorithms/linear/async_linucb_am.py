@@ -156,6 +156,7 @@ class AsyncLinUCBAM(
     )
     greed: ClassVar[str] = "auto"  # type: ignore[misc]  # no parameter here: gaps of two estimates are not weighed
     discount: ClassVar[float] = 1.0  # type: ignore[misc]  # no parameter here: what alternates is not made to fade
+    restart_quorum: ClassVar[int] = 0  # type: ignore[misc]  # nor to restart
 
     global_dimension: int | None = parameter(
         None, "how many of the first features are shared, the rest being personal; default: half, rounded up",

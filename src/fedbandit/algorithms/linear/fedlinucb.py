@@ -24,7 +24,7 @@ import numpy as np
 
 from fedbandit.algorithms.linear.shared.composition import compose
 from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
-from fedbandit.algorithms.linear.shared.family import LinearAlgorithm
+from fedbandit.algorithms.linear.shared.family import RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.errors import InvalidInput
@@ -34,7 +34,7 @@ from fedbandit.core.parameters import parameter
 
 @dataclass(frozen=True)
 class FedLinUCB(
-    LinearAlgorithm,
+    RestartingAlgorithm,
     id="fedlinucb",
     title="who uploads is answered, and nobody else",
     paper="He et al. 2022, A Simple and Provably Efficient Algorithm for Asynchronous Federated Linear Bandits",

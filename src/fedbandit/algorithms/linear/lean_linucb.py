@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 from fedbandit.algorithms.linear.shared.composition import compose
 from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
-from fedbandit.algorithms.linear.shared.family import LinearAlgorithm
+from fedbandit.algorithms.linear.shared.family import RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS, Delivery
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.interfaces import Federation
@@ -37,7 +37,7 @@ DELIVERIES = tuple(each.value for each in (Delivery.TURN, Delivery.UPLOAD, Deliv
 
 @dataclass(frozen=True)
 class LeanLinUCB(
-    LinearAlgorithm,
+    RestartingAlgorithm,
     id="lean-linucb",
     title="clients ask, ever more rarely, and are answered in few bytes",
     paper="beyond Li and Wang 2022, Asynchronous UCB Algorithms for Federated Linear Bandits",

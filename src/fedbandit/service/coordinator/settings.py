@@ -145,7 +145,7 @@ def _federation(name: str, table: Any) -> FederationPlan:
         charter = Charter.named(
             _value(table, "algorithm", str, ""), Setting(**sizes), epoch_seconds=seconds, **parameters
         )
-        charter.require_epochs()
+        charter.require_deployable()
         limits = _limits(_value(table, "limits", dict, {}))
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None

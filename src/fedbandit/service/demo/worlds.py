@@ -47,7 +47,9 @@ class Demo:
         horizon = size.horizon // size.clients if algorithm.acts_in_rounds else size.horizon
         setting = Setting(size.clients, size.arms, size.dimension, horizon)
         demo = cls(Charter(algorithm, setting), world, **more)
-        return replace(demo, charter=Charter(algorithm, setting, demo._epoch_seconds()))
+        charter = Charter(algorithm, setting, demo._epoch_seconds())
+        charter.require_deployable()
+        return replace(demo, charter=charter)
 
     def _epoch_seconds(self) -> float | None:
         """Return how long the sites take for the turns of one epoch, where the algorithm forgets."""

@@ -70,6 +70,16 @@ class LinearAlgorithm(Algorithm):
         return ScoreRule(self.ridge, self.width(dimension), EXPLORATIONS[self.exploration], timed)
 
 
+@dataclass(frozen=True)
+class RestartingAlgorithm(LinearAlgorithm):
+    """The parameters of members that may notice by themselves that the world has changed: see `shared.restarting`."""
+
+    restart_quorum: int = parameter(  # type: ignore[misc]
+        0, "clients that must find at once that the world has changed, for all to forget all; 0: never",
+        general=True, at_least=0,
+    )  # fmt: skip
+
+
 def per_client(name: str, value: float | tuple[float, ...], clients: int) -> Floats:
     """Return a threshold for each client from one number for all or one each.
 
