@@ -167,15 +167,22 @@ def with_its_extra(page: Path) -> Iterator[Shown]:
 
 
 @pytest.fixture
-def one_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder and a terminal of its own, one core, and registries that forget what the page adds."""
+def one_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder and a terminal of its own, one core, and registries that forget what the page adds.
+
+    What the page is the first to import of the library stays known: it is imported once.
+    """
     for registry in (algorithms, environments, experiments):
         monkeypatch.setattr(registry, "_things", {name: registry[name] for name in registry})
-    monkeypatch.setattr(Message, "known", dict(Message.known))
     monkeypatch.setattr(screen.out, "width", WIDTH)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     monkeypatch.setattr(demo, "TURNS", 3_000)  # shows the same in a tenth of the time
     monkeypatch.chdir(tmp_path)
+    before = dict(Message.known)
+    yield
+    imported = {kind: each for kind, each in Message.known.items() if each.__module__.startswith("fedbandit.")}
+    Message.known.clear()
+    Message.known.update(imported | before)
 
 
 @pytest.mark.usefixtures("one_terminal")

@@ -29,6 +29,13 @@ class Listed:
         return SimpleNamespace(data=json.dumps(self.told).encode())
 
 
+def test_a_connection_that_is_still_at_the_door_has_no_account_and_is_let_be():
+    broker = Listed({})
+    del broker.told["data"]["connections"][1]["account"]
+    assert asyncio.run(end_older_than(broker, 3600.0)) == 2
+    assert [cid for _, cid in broker.ended] == [3, 4]
+
+
 def test_a_connection_is_ended_when_it_has_lasted_longer_and_the_coordinators_own_never():
     broker = Listed({4: COORDINATOR})
     assert asyncio.run(end_older_than(broker, 3600.0)) == 2

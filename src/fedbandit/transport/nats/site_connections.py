@@ -28,7 +28,8 @@ async def end_older_than(broker: Any, seconds: float) -> int:
     now = _time(told["now"])
     ended = 0
     for each in told["connections"]:
-        if each["account"] != COORDINATOR and (now - _time(each["start"])).total_seconds() > seconds:
+        is_of_a_site = each.get("account") not in (None, COORDINATOR)  # at the door it has none yet
+        if is_of_a_site and (now - _time(each["start"])).total_seconds() > seconds:
             one = json.dumps({"cid": each["cid"]}).encode()
             await broker.request(END_CONNECTION.replace("*", server), one, timeout=ANSWER_SECONDS)
             ended += 1
