@@ -23,6 +23,7 @@ keep_programs_of_jax()
 # Folders and files whose tests take more than a second each, or start processes: `make quick` leaves them out.
 LONG = (
     "algorithms/dueling", "algorithms/glm", "algorithms/lasso", "algorithms/neural", "cli/test_check.py",
+    "cli/test_roster.py", "cli/test_roster_refusals.py",
     "algorithms/linear/test_async_linucb_am.py", "algorithms/linear/test_clustered_linucb.py", "cli/test_serve.py",
     "cli/test_up.py", "contract", "datasets", "docs", "durable/test_damage.py", "durable/test_journals.py",
     "durable/test_lost_records.py", "durable/test_taken_journals.py",

@@ -51,5 +51,6 @@ def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path) -> Bro
             if not path.exists():
                 raise InvalidInput(f"there is no {path}: make it with `fedbandit keys new {BROKER} --host HOST`")
         sites = {each.name: each.charter.setting.clients for each in plan.federations}
-        security = Security(folder.path(BROKER), folder.authority, sites)
+        doorkeeper = None if plan.authority is None else folder.doorkeeper()
+        security = Security(folder.path(BROKER), folder.authority, sites, doorkeeper)
     return BrokerSettings(store, listen, where.port or 4222, security)

@@ -16,6 +16,7 @@ from fedbandit.cli.features import features
 from fedbandit.cli.keys import app as keys
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.reproduce import reproduce
+from fedbandit.cli.roster import invite, join, remove, revoke, sites
 from fedbandit.cli.run import run
 from fedbandit.cli.serve import serve
 from fedbandit.cli.up import up
@@ -39,6 +40,8 @@ app.command()(serve)
 app.command()(check)
 app.command()(broker)
 app.add_typer(keys, name="keys")
+for command in (invite, join, sites, remove, revoke):
+    app.command()(command)
 
 
 def _version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from fedbandit.core.errors import FedbanditError, ProtocolError
@@ -9,6 +10,7 @@ from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.journalled_site import JournalledSite
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.journals.reading import Rows
+from fedbandit.durable.roster import Roster
 from fedbandit.durable.server_record import ServerRecord
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.state import field_of, writer_of
@@ -36,8 +38,7 @@ def inspect(rows: Rows) -> Findings:
         return found
     journal = MemoryJournal.holding(snapshot, rows.kept(), records)
     try:
-        is_site = first.startswith(b"FS") and field_of(first, "number") is not None
-        found.lines += _of_site(first, journal) if is_site else _of_coordinator(first, journal, is_old=bool(snapshot))
+        found.lines += _content(first, journal, is_old=bool(snapshot))
     except (FedbanditError, KeyError, TypeError, ValueError, AttributeError) as error:
         found.faults.append(f"its records are whole, but cannot be gone through: {error}")
     if snapshot is None:
@@ -47,6 +48,13 @@ def inspect(rows: Rows) -> Findings:
         found.lines.append(f"a snapshot after record {position}, and {count} after it up to {rows.last()}")
     found.lines.append(_written_by(rows, first))
     return found
+
+
+def _content(first: bytes, journal: MemoryJournal, *, is_old: bool) -> list[str]:
+    if first.startswith((b"{", b"[")):  # rosters are JSON
+        return _of_roster(journal)
+    is_site = first.startswith(b"FS") and field_of(first, "number") is not None
+    return _of_site(first, journal) if is_site else _of_coordinator(first, journal, is_old=is_old)
 
 
 def _written_by(rows: Rows, first: bytes) -> str:
@@ -84,6 +92,12 @@ def _of_site(first: bytes, journal: MemoryJournal) -> list[str]:
         f"{_counted(site.issued, 'decision')}, {site.pending} pending; {_counted(site.unsent, 'upload')} unsent, "
         f"{site.refusals} refused; download {site.version}",
     ]
+
+
+def _of_roster(journal: MemoryJournal) -> list[str]:
+    standings = Counter(each.standing.value for each in Roster("", 0, journal).members.values())
+    counted = ", ".join(f"{count} {standing}" for standing, count in sorted(standings.items()))
+    return [f"a coordinator's roster: {_counted(standings.total(), 'name')}: {counted}"]
 
 
 def _told(charter: Charter) -> str:

@@ -102,7 +102,7 @@ def test_sites_that_need_attention_come_first_and_the_list_can_be_cut(told):
     told.received(upload(0), ACCEPTED, 99.0)
     now = told.snapshot(100.0, most_sites=2)
     assert [(each["site"], each["state"]) for each in now["sites"]] == [(1, "silent"), (0, "current")]
-    assert now["states"] == {"trouble": 0, "silent": 1, "behind": 0, "current": 1, "new": 1}
+    assert now["states"] == {"trouble": 0, "silent": 1, "behind": 0, "current": 1, "new": 1, "gone": 0}
     assert now["clients"] == 3
 
 

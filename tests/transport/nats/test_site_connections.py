@@ -1,4 +1,4 @@
-"""Which connections are ended: those of sites that have lasted longer than they may, and no others."""
+"""Which connections are ended: those of sites that have lasted long, or all in one account; never the coordinator's."""
 
 from __future__ import annotations
 
@@ -6,38 +6,51 @@ import asyncio
 import json
 from types import SimpleNamespace
 
-from fedbandit.transport.nats.broker_accounts import CONNECTIONS, COORDINATOR
-from fedbandit.transport.nats.site_connections import end_older_than
+import pytest
 
-STARTS = {1: "12:00:00.987654321Z", 2: "11:59:59.123456789Z", 3: "11:59:58Z", 4: "10:00:00Z"}
+from fedbandit.transport.nats.site_connections import end_connections
+
+NOW = "2026-01-01T12:00:00.123456789Z"
+CONNECTIONS = [
+    {"cid": 1, "account": "coordinator", "start": "2026-01-01T10:00:00Z"},
+    {"cid": 2, "account": "demo.0", "start": "2026-01-01T10:30:00Z"},
+    {"cid": 3, "start": "2026-01-01T11:00:00Z"},  # still at the door: the broker waits to hear whether to let it in
+    {"cid": 6, "account": "demo.0", "start": "2026-01-01T10:59:59.123456789Z"},
+    {"cid": 7, "account": "demo.0", "start": "2026-01-01T11:00:00.987654321Z"},
+    {"cid": 4, "account": "demo.1", "start": "2026-01-01T11:59:59.9Z"},
+    {"cid": 5, "account": "demo.1", "start": NOW},
+]
 
 
-class Listed:
-    """A broker that lists connections and notes which it is to end."""
+class AskedBroker:
+    """Answers as a broker does, and notes which connections it is told to end."""
 
-    def __init__(self, accounts):
-        connections = [
-            {"cid": cid, "account": accounts.get(cid, "demo.1"), "start": f"2026-05-01T{start}"}
-            for cid, start in STARTS.items()
-        ]
-        self.told = {"server": {"id": "BROKER"}, "data": {"now": "2026-05-01T13:00:00Z", "connections": connections}}
+    def __init__(self):
         self.ended = []
 
     async def request(self, subject, data, timeout):
-        if subject != CONNECTIONS:
-            self.ended.append((subject, json.loads(data)["cid"]))
-        return SimpleNamespace(data=json.dumps(self.told).encode())
+        asked = json.loads(data)
+        if subject.endswith("KICK"):
+            assert "server" in subject
+            self.ended.append(asked["cid"])
+            return SimpleNamespace(data=b"{}")
+        found = [each for each in CONNECTIONS if asked.get("acc") in (None, each.get("account"))]
+        return SimpleNamespace(
+            data=json.dumps({"server": {"id": "server"}, "data": {"now": NOW, "connections": found}})
+        )
 
 
-def test_a_connection_that_is_still_at_the_door_has_no_account_and_is_let_be():
-    broker = Listed({})
-    del broker.told["data"]["connections"][1]["account"]
-    assert asyncio.run(end_older_than(broker, 3600.0)) == 2
-    assert [cid for _, cid in broker.ended] == [3, 4]
-
-
-def test_a_connection_is_ended_when_it_has_lasted_longer_and_the_coordinators_own_never():
-    broker = Listed({4: COORDINATOR})
-    assert asyncio.run(end_older_than(broker, 3600.0)) == 2
-    assert [cid for _, cid in broker.ended] == [2, 3]
-    assert all("BROKER" in subject for subject, _ in broker.ended)
+@pytest.mark.parametrize(
+    ("older_than", "account", "ended"),
+    [
+        (3600.0, None, [2, 6]),
+        (7200.0, None, []),
+        (-1.0, None, [2, 6, 7, 4, 5]),
+        (-1.0, "demo.1", [4, 5]),
+        (-1.0, "demo.7", []),
+    ],
+)
+def test_connections_are_ended_by_age_and_by_account(older_than, account, ended):
+    broker = AskedBroker()
+    assert asyncio.run(end_connections(broker, older_than, account)) == len(ended)
+    assert broker.ended == ended

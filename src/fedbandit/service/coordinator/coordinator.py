@@ -7,11 +7,19 @@ import logging
 import signal
 import time
 from contextlib import AsyncExitStack, suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import ServicePlan
+from fedbandit.service.keys.files import Keys
 from fedbandit.transport.nats.hub import Hub
+from fedbandit.transport.nats.subjects import ANY_JOINING
+
+if TYPE_CHECKING:
+    from fedbandit.service.keys.certificates import Authority
+    from fedbandit.service.roster.desk import Desk
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -32,14 +40,16 @@ class Coordinator:
         self.plan = plan
         self.hub = Hub(plan.broker, plan.credentials)
         self.hosts: list[FederationHost] = []
+        self._desk: Desk | None = None  # where the roster is changed, if there is one
         self._is_serving = False
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
         """Serve until `stop`, or until something fails for good, which is raised."""
         try:
+            authority = None if self.plan.authority is None else Keys(self.plan.authority).open()
             for each in self.plan.federations:
-                self.hosts.append(FederationHost(each, self.plan.journal, self.hub))
+                self.hosts.append(FederationHost(each, self.plan.journal, self.hub, has_roster=authority is not None))
             self._warn()
             async with AsyncExitStack() as stack:
                 address = await self._show(stack)
@@ -47,6 +57,8 @@ class Coordinator:
                 await self.hub.connect()
                 for host in self.hosts:
                     await host.open()
+                if authority is not None:
+                    await self._open_door(authority)
                 log.info("serving at %s, status page at %s", self.plan.broker, address)
                 self._is_serving = True
                 await self._serve()
@@ -91,9 +103,22 @@ class Coordinator:
         pages = Pages([host.telemetry for host in self.hosts], readiness=self.problem)
         return await stack.enter_async_context(serving(pages, self.plan.host, self.plan.port))
 
+    async def _open_door(self, authority: Authority) -> None:
+        """Let sites in as the rosters say, and let operators change them."""
+        from fedbandit.service.roster.desk import Desk  # with a roster alone is cryptography needed
+        from fedbandit.service.roster.door import ASKED, Door
+
+        rosters = {host.plan.name: host.roster for host in self.hosts if host.roster is not None}
+        end_all = partial(self.hub.end_connections, -1.0)  # however young they are
+        self._desk = Desk(authority, {host.plan.name: host for host in self.hosts}, end_all)
+        await self.hub.answer(ASKED, Door(authority.doorkeeper, rosters).answer)
+        await self.hub.answer(ANY_JOINING, self._desk.answer_invited)
+        for host in self.hosts:
+            await self.hub.answer(host.subjects.roster, self._desk.answer_operator)
+
     async def _serve(self) -> None:
         """Serve all federations; one that fails leaves the others alone, but if all have failed it is over."""
-        looks = [asyncio.create_task(look) for look in (self._look(), self._look_at_the_broker())]
+        looks = [asyncio.create_task(look) for look in (self._look(), self._look_at_the_broker(), self._send_away())]
         try:
             errors = await asyncio.gather(*(self._serve_one(host) for host in self.hosts))
         finally:
@@ -144,6 +169,16 @@ class Coordinator:
             except Exception:
                 log.exception("the broker could not be looked at")
             await self._pause(BROKER_SECONDS)
+
+    async def _send_away(self) -> None:
+        """See to it that sites that were removed or revoked are not connected."""
+        while self._desk is not None and not self._stop.is_set():
+            try:
+                if self.hub.is_connected:
+                    await self._desk.send_away()
+            except Exception:
+                log.exception("connections of sites that are gone could not be ended")
+            await self._pause(LOOK_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):

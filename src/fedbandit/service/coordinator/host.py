@@ -11,12 +11,14 @@ from contextlib import contextmanager, suppress
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.fair_queue import FairQueue
 from fedbandit.service.coordinator.logs import RateLimiter
 from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.round_timer import RoundTimer
-from fedbandit.service.coordinator.settings import FederationPlan
+from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
+from fedbandit.service.status.members import show_members
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
@@ -34,8 +36,8 @@ MEASURE_SECONDS = 10.0
 class FederationHost:
     """Serves one federation; the journal is opened, and the past recovered, when this is made."""
 
-    def __init__(self, plan: FederationPlan, journal: str, hub: Hub) -> None:
-        """Take the plan, the journal's URL and the connection to the broker."""
+    def __init__(self, plan: FederationPlan, journal: str, hub: Hub, *, has_roster: bool = False) -> None:
+        """Take the plan, the journal's URL, the connection to the broker, and whether a roster says who takes part."""
         self.plan = plan
         try:
             plan.charter.require_messages_within(LARGEST_MESSAGE - LARGEST_HEADER - ROOM_FOR_HEADERS)
@@ -46,12 +48,16 @@ class FederationHost:
         self._hub = hub
         self._where = without_password(journal)
         self._journal = open_journal(journal, plan.name, keep_log=plan.keep_log)
+        setting = plan.charter.setting
+        self.roster: Roster | None = None  # which says who takes part, if there is one
         try:
             self.server = DurableServer(plan.charter, self._journal, epoch=int(now), now=now, limits=plan.limits)
+            if has_roster:
+                self.roster = Roster(plan.name, setting.clients, open_journal(journal, roster_journal(plan.name)))
+                self.roster.adopt(self.server.accounts.joined, now)
         except BaseException:
-            self._journal.close()
+            self._let_go()
             raise
-        setting = plan.charter.setting
         self.telemetry = Telemetry(
             plan.name, plan.charter.algorithm.id, setting.clients, now,
             largest_reward=plan.limits.bounds.reward, concerns=self.server.concerns,
@@ -88,6 +94,8 @@ class FederationHost:
         with self._beside():
             self._lookout.look(self.server.accounts.observations, time.time(), time.monotonic())
             self.telemetry.peers = self.server.peers()
+            if self.roster is not None:
+                show_members(self.telemetry.sites, self.roster)
 
     def fail(self, error: BaseException) -> None:
         """Stop for good after something unforeseen; what was not acknowledged stays with the broker and the sites."""
@@ -105,21 +113,34 @@ class FederationHost:
         else:
             self.server.concerns.clear(kind)
 
+    def last_seen(self, number: int) -> float | None:
+        """Return when a site was last heard from, since the coordinator was started."""
+        return self.telemetry.sites[number].last_contact
+
+    def wake(self) -> None:
+        """Look at once whether there is something to do."""
+        self._news.set()
+
     def stop(self) -> None:
         """Say that it is over, once what is being done is done."""
         self._is_over = True
-        self._news.set()
+        self.wake()
 
     def close(self) -> None:
         """Take a snapshot, so that the next start is quick, and close the journal."""
         if not self.failure:
             self.server.save()
-            self._journal.close()
+            self._let_go()
 
     def abandon(self) -> None:
         """Let go of the journal as it is, after a failure; what was not acknowledged comes again."""
         self._journal.rollback()
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._journal.close()
+        if self.roster is not None:
+            self.roster.close()
 
     def _arrive(self, arrival: Arrival) -> None:
         if not self.failure:  # or else it stays with the broker
@@ -152,6 +173,9 @@ class FederationHost:
             with self._beside():
                 self.telemetry.left_out(silent.tolist(), now)
                 log.warning("%s: a round goes on without the sites %s", self.plan.name, silent.tolist())
+            self._watch(elapsed)
+        elif self.roster is not None and self.roster.has_none_of(self.server.awaited().tolist()):
+            self.server.deadline(now)
             self._watch(elapsed)
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
         await self._send(frames, now)
@@ -198,6 +222,10 @@ class FederationHost:
         if arrival.sender is None:
             with self._beside():
                 self._warn(None, f"refused what came under {arrival.source.subject}")
+            return
+        if self.roster is not None and self.roster.is_revoked(arrival.sender):
+            with self._beside():
+                self._warn(arrival.sender, f"refused from site {arrival.sender}: it is revoked")
             return
         verdict = self._verdict(arrival.data, now, arrival.sender)
         if verdict.reason:

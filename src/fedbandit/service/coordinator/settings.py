@@ -2,6 +2,7 @@
 
 broker = "tls://broker.example.org:4222"
 credentials = "keys/coordinator.pem"    # with tls://
+authority = "keys"                      # with tls://: a roster says which sites take part; the folder of ca.key
 journal = "journals"                    # a folder of SQLite files, or postgresql://USER@HOST/BASE
 http = "127.0.0.1:8080"                 # health, metrics and the status page
 
@@ -68,6 +69,7 @@ class ServicePlan:
     federations: tuple[FederationPlan, ...]
     broker: str = "nats://127.0.0.1:4222"
     credentials: Path | None = None
+    authority: Path | None = None  # whose key signs the certificates of sites that join
     journal: str = "journals"
     host: str = "127.0.0.1"
     port: int = 8080
@@ -113,7 +115,7 @@ def read_plan(path: Path) -> ServicePlan:
 
 
 def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
-    _only("", data, {"broker", "credentials", "journal", "http", "federations"})
+    _only("", data, {"broker", "credentials", "authority", "journal", "http", "federations"})
     tables = _value(data, "federations", dict, {})
     if not tables:
         raise InvalidInput("there is no federation: add a table [federations.NAME]")
@@ -122,11 +124,34 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
     if "://" not in journal and journal != "memory:":
         journal = str(folder / journal)
     credentials = _value(data, "credentials", str, "")
+    authority = _value(data, "authority", str, "")
     plan = replace(
         plan, broker=check_server(_value(data, "broker", str, plan.broker)), journal=journal,
-        credentials=folder / credentials if credentials else None,
+        credentials=folder / credentials if credentials else None, authority=folder / authority if authority else None,
     )  # fmt: skip
+    _check_authority(plan)
     return plan.listening_at(data["http"]) if _value(data, "http", str, "") else plan
+
+
+def _check_authority(plan: ServicePlan) -> None:
+    if plan.authority is None:
+        return
+    if not plan.broker.startswith("tls://"):
+        raise InvalidInput(f"authority is of no use with {plan.broker}: write tls://, or leave it out")
+    names = {each.name for each in plan.federations}
+    for each in names:
+        if roster_journal(each) in names:
+            name = roster_journal(each)
+            raise InvalidInput(f"federations.{name}: the roster of {each} is kept under this name: choose another")
+
+
+def roster_journal(federation: str) -> str:
+    """Return the name of the journal of a federation's roster.
+
+    >>> roster_journal("clinics")
+    'clinics-roster'
+    """
+    return f"{federation}-roster"
 
 
 def _federation(name: str, table: Any) -> FederationPlan:

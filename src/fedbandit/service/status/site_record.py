@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MOST_PENDING = 100  # downloads on their way to one site that are told apart
-STATES = ("trouble", "silent", "behind", "current", "new")  # those that need attention first
+STATES = ("trouble", "silent", "behind", "current", "new", "gone")  # those that need attention first
 Version = tuple[int, int]  # the coordinator's epoch, and the number of the download
 
 
@@ -32,6 +32,7 @@ class SiteRecord:
     scalars_down: int = 0
     bytes_up: int = 0
     bytes_down: int = 0
+    is_gone: bool = False  # removed or revoked
 
     def contact(self, now: float) -> None:
         """Remember that the site was heard of."""
@@ -55,7 +56,9 @@ class SiteRecord:
         self.behind_since = self.pending[0][1] if self.pending else None
 
     def state(self, now: float, silent_after: float) -> str:
-        """Return in one word how the site is by what was heard of it: new, silent, behind, or current."""
+        """Return in one word how the site is by what was heard of it: new, silent, behind, or current; or gone."""
+        if self.is_gone:
+            return "gone"
         if self.last_contact is None:
             return "new"
         if now - self.last_contact > silent_after:

@@ -208,7 +208,8 @@ class Telemetry:
     def _states(self, now: float) -> list[str]:
         """Return how each site is: one of which somebody should know something is never said to be well."""
         troubled = {each.site for each in self.watch.concerns}
-        return ["trouble" if site.number in troubled else site.state(now, self.silent_after) for site in self.sites]
+        heard = [site.state(now, self.silent_after) for site in self.sites]
+        return ["trouble" if each in troubled and state != "gone" else state for each, state in enumerate(heard)]
 
     def _handled(
         self, frame: Frame, site: SiteRecord, verdict: Verdict, now: float, uploads: int, scalars: int

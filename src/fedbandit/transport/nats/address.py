@@ -90,6 +90,23 @@ def security(server: str, credentials: str | Path | None) -> ssl.SSLContext | No
     return context
 
 
+def owner(credentials: str | Path) -> tuple[str, int] | None:
+    """Return the federation and the number of the site that a credential is for; None where that cannot be told."""
+    try:
+        x509 = import_module("cryptography.x509")
+    except ImportError:
+        return None
+    subject = x509.load_pem_x509_certificate(Path(credentials).read_bytes()).subject
+    told = [
+        str(each.value)
+        for kind in (x509.NameOID.COMMON_NAME, x509.NameOID.SERIAL_NUMBER)
+        for each in subject.get_attributes_for_oid(kind)
+    ]
+    federation, _, name = told[0].partition(".") if told else ("", "", "")
+    number = told[1] if len(told) > 1 else name  # without a roster, sites are named by their numbers
+    return (federation, int(number)) if number.isascii() and number.isdecimal() else None
+
+
 def expiry(credentials: str | Path) -> float | None:
     """Return when a credential expires, in seconds since 1970; None where the library to read it is not installed."""
     try:

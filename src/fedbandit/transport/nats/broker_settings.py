@@ -21,11 +21,15 @@ LARGEST_MESSAGE = 8 * 1024 * 1024  # beyond that, NATS advises against messages
 
 @dataclass(frozen=True)
 class Security:
-    """The broker's credential and authority, and how many sites each federation has."""
+    """The broker's credential and authority, and how many sites each federation has.
+
+    With the name of a doorkeeper, the broker lets in whomever the coordinator's roster names.
+    """
 
     credential: Path
     authority: Path
     sites: Mapping[str, int]
+    doorkeeper: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,5 +82,5 @@ def _security(security: Security) -> list[str]:
         f"  ca_file: {json.dumps(str(security.authority))}",
         "  verify_and_map: true",
         "}",
-        *accounts(security.sites),
+        *accounts(security.sites, security.doorkeeper),
     ]

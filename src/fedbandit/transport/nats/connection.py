@@ -17,6 +17,7 @@ from fedbandit.transport.link import LinkRefused
 from fedbandit.transport.nats.address import client_library
 
 END_SECONDS = 2.0  # for a broker that is to say goodbye; asyncio would wait for 30
+PING, PONG = b"PING\r\n", b"PONG\r\n"
 OLDEST_BROKER = (2, 12)  # from here on a broker takes no request that is not one, such as an answer sent astray
 
 
@@ -100,7 +101,14 @@ def _why_not(error: BaseException, has_tls: bool) -> ConnectionError:
             f"{error.verify_message}): give the credential that was made for it"
         )
     words = in_words(error)
-    return LinkRefused(words) if "Authorization Violation" in words else ConnectionError(words)
+    if "Authorization Violation" in words:
+        return LinkRefused(
+            f"the broker does not let this credential in ({words}): its site is not on the roster, or was removed or "
+            "revoked; ask whoever runs the coordinator"
+        )
+    if isinstance(error, TimeoutError):
+        return ConnectionError("the broker keeps whoever comes waiting: it is busy, or waits for its coordinator")
+    return ConnectionError(words)
 
 
 def in_words(error: BaseException) -> str:
@@ -140,7 +148,10 @@ class _Ending(asyncio.StreamReaderProtocol):
 
 
 def _transport() -> Any:
-    """Return what the library talks through; its own leaves the end of a TLS connection to chance."""
+    """Return what the library talks through; its own leaves the end of a TLS connection to chance.
+
+    Lines are read one by one until the broker has let one in.
+    """
     plain: Any = client_library().aio.transport.TcpTransport
 
     async def connect_tls(self: Any, uri: Any, ssl_context: Any, buffer_size: int, connect_timeout: float) -> None:
@@ -158,5 +169,13 @@ def _transport() -> Any:
             raise
         self._io_reader, self._io_writer = reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
+    async def read_line(self: Any) -> bytes:
+        line: bytes = await plain.readline(self)
+        while line == PING:  # of a broker that has not said yet whether it lets one in; the library would believe so
+            self.write(PONG)
+            line = await plain.readline(self)
+        return line
+
     # It is always there, or else the library takes one of its own
-    return type("Transport", (plain,), {"connect_tls": connect_tls, "__bool__": lambda _: True})()
+    own = {"connect_tls": connect_tls, "readline": read_line, "__bool__": lambda _: True}
+    return type("Transport", (plain,), own)()

@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import check_server, client_library, security
 from fedbandit.transport.nats.connection import END_SECONDS, connect, end
 from fedbandit.transport.nats.presence import Presence
-from fedbandit.transport.nats.site_connections import end_older_than
+from fedbandit.transport.nats.site_connections import end_connections
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
 
@@ -36,6 +36,9 @@ class Arrival(NamedTuple):
     sender: int | None
     data: bytes
     source: Any
+
+
+Answer: TypeAlias = Callable[[str, bytes], Awaitable[bytes]]  # by the subject and what is asked
 
 
 @dataclass
@@ -62,6 +65,7 @@ class Hub:
         self.trouble = ""  # why the broker stores nothing, as far as is known
         self._tls = security(server, credentials)
         self._doors: list[Door] = []
+        self._answers: dict[str, Answer] = {}  # by the subject under which it is asked
         self._presence = Presence()
         self._is_closing = False
         self._returning: asyncio.Task[None] | None = None
@@ -90,28 +94,23 @@ class Hub:
         self._doors.append(door)
         await self._let_in(door)
 
+    async def answer(self, subject: str, answer: Answer) -> None:
+        """Answer whatever is asked under a subject, on this connection and on all after it."""
+        self._answers[subject] = answer
+        await self._listen(subject)
+
     def hears_another(self, subjects: Subjects) -> bool:
         """Tell whether another coordinator serves a federation at this broker too."""
         return self._presence.hears_another(subjects)
 
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]]) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
-        publish, down = self._broker.publish, subjects.down
-        with self._while_it_is_there():
-            self._require()
-            async with asyncio.timeout(SAY_SECONDS):
-                for site, frame in frames:
-                    await publish(down(site), frame)
+        down = subjects.down
+        await self._publish((down(site), frame) for site, frame in frames)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these for good."""
-        publish = self._broker.publish
-        with self._while_it_is_there():
-            self._require()
-            async with asyncio.timeout(SAY_SECONDS):
-                for arrival in arrivals:
-                    if arrival.source.reply:
-                        await publish(arrival.source.reply, b"+ACK")
+        await self._publish((arrival.source.reply, b"+ACK") for arrival in arrivals if arrival.source.reply)
 
     async def probe(self) -> None:
         """Find out whether the broker stores what sites send; `trouble` says why it does not. Let others hear of us.
@@ -139,11 +138,11 @@ class Hub:
                     await self._streams.arrange_uploads(door.subjects, name, door.clients, door.most_bytes)
         self._failing = set(failing)
 
-    async def end_connections(self, older_than: float) -> int:
+    async def end_connections(self, older_than: float, account: str | None = None) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
         with self._while_it_is_there():
             self._require()
-            return await end_older_than(self._broker, older_than)
+            return await end_connections(self._broker, older_than, account)
         return 0
 
     async def close(self) -> None:
@@ -156,6 +155,15 @@ class Hub:
                 self._require()
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
+
+    async def _publish(self, messages: Iterable[tuple[str, bytes]]) -> None:
+        """Say something, by subject, for no longer than a broker needs that listens."""
+        with self._while_it_is_there():
+            self._require()
+            publish = self._broker.publish
+            async with asyncio.timeout(SAY_SECONDS):
+                for subject, data in messages:
+                    await publish(subject, data)
 
     @contextmanager
     def _while_it_is_there(self) -> Iterator[None]:
@@ -176,6 +184,15 @@ class Hub:
             on_end=self._on_end,
         )  # fmt: skip
         self._streams = Streams(self._broker.jetstream(), self.server)
+        for subject in self._answers:
+            await self._listen(subject)
+
+    async def _listen(self, subject: str) -> None:
+        async def hear(message: Any) -> None:
+            said = await self._answers[subject](message.subject, message.data)
+            await self._publish([(message.reply, said)])
+
+        await self._broker.subscribe(subject, cb=hear)
 
     async def _let_in(self, door: Door) -> None:
         await self._presence.listen(self._broker, door.subjects)

@@ -20,7 +20,7 @@ from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import Connect, LinkRefused, NotStored
-from fedbandit.transport.nats.address import Address, client_library, expiry, security
+from fedbandit.transport.nats.address import Address, client_library, expiry, owner, security
 from fedbandit.transport.nats.connection import connect, end, in_words
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.transport.nats.unstored import NO_ANSWER_SECONDS, Unstored
@@ -202,6 +202,12 @@ def connector(url: str, site: int, credentials: str | Path | None = None) -> Con
     address = Address.parse(url)
     client_library()
     security(address.server, credentials)
+    owned = None if credentials is None else owner(credentials)
+    if owned is not None and owned != (address.federation, site):
+        raise InvalidInput(
+            f"{str(credentials)!r} is the credential of site {owned[1]} of {owned[0]}, not of site {site} of "
+            f"{address.federation}: open the site with its number, or give it its own credential"
+        )
 
     async def open_link() -> NatsLink:
         try:

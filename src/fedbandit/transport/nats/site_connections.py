@@ -1,7 +1,7 @@
-"""Connections of sites that have lasted long are ended by the coordinator, once an hour.
+"""Connections of sites that the coordinator ends: those that have lasted long, and those of sites that were sent away.
 
 A broker looks at a certificate when a connection is made, and never again: a site whose credential has expired could
-stay connected for ever. One that comes back with a valid credential has lost nothing.
+stay connected for ever, so after an hour it has to come back. One with a valid credential has lost nothing.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ AT_ONCE = 256  # connections, so that not all sites come back at the same moment
 ANSWER_SECONDS = 5.0
 
 
-async def end_older_than(broker: Any, seconds: float) -> int:
-    """End connections of sites that have lasted longer; return how many. Where the broker lets nobody, none."""
+async def end_connections(broker: Any, older_than: float, account: str | None = None) -> int:
+    """End connections of sites, or of one site's account, that have lasted for more seconds; return how many.
+
+    Where the broker lets nobody, none.
+    """
+    which = {"auth": True, "sort": "start", "limit": AT_ONCE} | ({} if account is None else {"acc": account})
     try:
-        oldest = json.dumps({"auth": True, "sort": "start", "limit": AT_ONCE}).encode()
-        answer = json.loads((await broker.request(CONNECTIONS, oldest, timeout=ANSWER_SECONDS)).data)
+        said = await broker.request(CONNECTIONS, json.dumps(which).encode(), timeout=ANSWER_SECONDS)
+        answer = json.loads(said.data)
     except client_library().errors.NoRespondersError:  # no TLS, or a configuration of one's own
         return 0
     server, told = answer["server"]["id"], answer["data"]
     now = _time(told["now"])
     ended = 0
     for each in told["connections"]:
-        is_of_a_site = each.get("account") not in (None, COORDINATOR)  # at the door it has none yet
-        if is_of_a_site and (now - _time(each["start"])).total_seconds() > seconds:
+        is_let_in = each.get("account") not in (None, COORDINATOR)  # one that is still at the door has no account yet
+        if is_let_in and (now - _time(each["start"])).total_seconds() > older_than:
             one = json.dumps({"cid": each["cid"]}).encode()
             await broker.request(END_CONNECTION.replace("*", server), one, timeout=ANSWER_SECONDS)
             ended += 1

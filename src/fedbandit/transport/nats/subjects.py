@@ -7,6 +7,8 @@
     fedbandit.NAME.down.SITE       to a site
     fedbandit.NAME.in              to the coordinator: what the streams deliver
     fedbandit.NAME.coordinator     from one coordinator to another, of which there should be none
+    fedbandit.NAME.roster          from an operator to the coordinator: who is to be invited, removed, revoked
+    fedbandit-joining.NAME.TOKEN   from whoever was invited to the coordinator: a key, to have its certificate signed
 
 A broker that syncs each message to its disk writes the messages of one stream one after the other. Sites are spread
 over several streams, so that these waits overlap.
@@ -21,6 +23,7 @@ from fedbandit.core.errors import InvalidInput
 
 SHARDS = 16
 PROBE = "probe"  # in the place of a site
+ANY_JOINING = "fedbandit-joining.*.*"
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,10 @@ class Subjects:
         """Return all subjects under which a site speaks."""
         return [self.up(site), self.ask(site), self.report(site)]
 
+    def heard_by(self, site: int) -> list[str]:
+        """Return all subjects under which a site listens."""
+        return [self.down(site), f"{self.inbox(site)}.>"]
+
     def name(self, site: int) -> str:
         """Return the name of a site in its certificate, and of its account.
 
@@ -84,6 +91,19 @@ class Subjects:
     def coordinator(self) -> str:
         """Return where coordinators hear of each other."""
         return f"{self.root}.coordinator"
+
+    @property
+    def roster(self) -> str:
+        """Return where an operator tells the coordinator who is to belong to the federation."""
+        return f"{self.root}.roster"
+
+    def joining(self, token: str) -> str:
+        """Return where whoever was invited asks for a certificate."""
+        return f"fedbandit-joining.{self.federation}.{token}"
+
+    def joining_inbox(self, token: str) -> str:
+        """Return the prefix under which it is answered."""
+        return f"_INBOX.joining.{self.federation}.{token}"
 
     def streams(self, clients: int) -> dict[str, str]:
         """Return the subjects of the streams that so many sites need, by the stream's name.

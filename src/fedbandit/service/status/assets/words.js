@@ -46,12 +46,16 @@ export const STATES = {
   behind: "behind",
   silent: "silent",
   new: "not heard from yet",
+  gone: "left, or cut off",
 };
 
 // How a federation is, in one sentence, and how much of a worry that is.
 export function verdict(federation) {
-  const { states, clients, silent_after: patience } = federation;
+  const { states, silent_after: patience } = federation;
+  const clients = federation.clients - states.gone;
   const of = `of ${many(clients, "site")}`;
+  if (!clients)
+    return ["new", "All sites have left, or were cut off."];
   if (states.new === clients)
     return ["new", `No site has connected yet: the coordinator waits for ${many(clients, "site")}.`];
   if (federation.concerns.some((each) => each.grave))

@@ -1,0 +1,17 @@
+"""What the roster tells the status page: the names of sites, and who is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fedbandit.durable.roster import Roster, Standing
+from fedbandit.service.status.site_record import SiteRecord
+
+
+def show_members(sites: Sequence[SiteRecord], roster: Roster) -> None:
+    """Give sites the names that they joined under, and note who was removed or revoked and has not joined again."""
+    for member in roster.members.values():
+        if member.number is not None:
+            site = sites[member.number]
+            site.name = "" if member.name == str(member.number) else member.name
+            site.is_gone = member.standing is not Standing.JOINED
