@@ -8,6 +8,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.algorithms.linear.shared.exchange import note_signal
 from fedbandit.algorithms.linear.shared.restarting import Alarm, Restart
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.protocol.fading import SPAN
 
@@ -134,3 +135,13 @@ def test_a_restart_tells_all_and_is_a_signal():
     assert isinstance(told.message, Restart)
     assert told.clients.tolist() == [0, 1, 2]
     assert told.message.is_signal()
+
+
+@pytest.mark.parametrize(("here", "there"), [(0.5, 1.0), (1.0, 0.5)])
+def test_a_server_refuses_what_comes_from_a_federation_that_forgets_otherwise_and_keeps_its_sums(here, there):
+    strangers, _ = federation(quorum=0, discount=there)
+    _, server = federation(quorum=0, discount=here)
+    for envelope in turn(strangers[0], 1.0):
+        with pytest.raises(ProtocolError, match="give all the same discount"):
+            server.receive(envelope)
+    assert not server.node.state.gram.any()

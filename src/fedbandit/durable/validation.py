@@ -126,7 +126,7 @@ class Validation:
         assert isinstance(message, Upload)  # the schema knows no other
         for name in message.shapes():
             value = getattr(message, name)
-            most = float(np.abs(value).max()) if value.size else 0.0
+            most = float(np.abs(value).max(initial=0.0))
             if most > self.limits.magnitude:
                 raise ProtocolError(f"{name} has a number of size {most:g}: the limit is {self.limits.magnitude:g}")
         message.check(self.bounds)

@@ -1,4 +1,4 @@
-"""Now and then the inverses of a row are computed afresh, so that rounding does not add up."""
+"""What a client notes of an observation, and that its inverses are computed afresh now and then."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.kernels.glm.rows import GRADIENT_STEP, REFRESH, STEP, empty_rows, see
+from fedbandit.kernels.glm.kept_data import nothing_kept
+from fedbandit.kernels.glm.rows import GRADIENT_STEP, REFIT, REFRESH, STEP, empty_rows, follow_likelihood, see
 
 RIDGE, SIZE = 0.5, 3
 
@@ -32,3 +33,12 @@ def test_after_many_updates_inverses_are_computed_afresh_in_the_working_space_th
         wanted = np.linalg.inv(rows.metric[0] + RIDGE * np.eye(SIZE))
         np.testing.assert_allclose(rows.metric_inverse[0], wanted, rtol=1e-12)
     assert (room[2] == 7.0).all(), "nothing is written beyond the working space"
+
+
+def test_between_two_refits_the_gradients_of_new_observations_are_summed():
+    rows, kept = empty_rows(1, SIZE, RIDGE, RIDGE, metrics=1), nothing_kept(1, SIZE)
+    kept.length[0] = 1  # of three, when it is time to refit
+    rule = a_rule(REFIT)._replace(refit_every=3)
+    for arm, residual in (([0.6, 0.0, 0.8], 0.5), ([0.5, -0.25, 0.0], -0.75)):
+        follow_likelihood(rows, kept, 0, np.array(arm), 0.3, residual, rule)
+    np.testing.assert_allclose(rows.moment[0], [0.3 - 0.375, 0.1875, 0.4], rtol=1e-15)
