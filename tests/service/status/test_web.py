@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.severity import GRAVE, LIGHT
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.service.status.web import MOST_SITES, Pages, serving
@@ -164,6 +165,11 @@ def test_a_number_that_no_browser_reads_is_not_sent():
     told = busy()
     told.journal_bytes = float("nan")
     assert get("/status.json", [told])[0] == 500
+
+
+def test_who_asks_for_no_span_gets_the_shortest():
+    told = busy()
+    assert get("/status.json", [told])[2] == get(f"/status.json?span={min(SPANS)}", [told])[2]
 
 
 def test_a_span_that_is_not_kept_is_refused_in_one_sentence():
