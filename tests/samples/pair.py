@@ -9,6 +9,7 @@ import numpy as np
 from fedbandit.core.algorithm import Setting
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.postbox import version
 from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame, Kind, with_numbers
@@ -29,7 +30,9 @@ def open_site(of, number=0, journal=None, **more):
 
 
 def open_server(of, journal=None, **more):
-    return DurableServer(of, MemoryJournal() if journal is None else journal, epoch=1, now=0.0, **more)
+    """A coordinator that goes on in the epoch that it had, unless `random_below` draws another."""
+    how = {"epoch": 1, "now": 0.0, "random_below": lambda _: 0} | more
+    return DurableServer(of, MemoryJournal() if journal is None else journal, **how)
 
 
 def offer(seed=0):
@@ -48,8 +51,9 @@ def introduce(server, frames):
     """Let whoever sends these uploads ask first, as a site does when it connects."""
     for frame in map(Frame.from_bytes, frames):
         if frame.kind is Kind.UPLOAD and frame.epoch not in server.accounts.look(frame.client).known:
-            version = server.node.epoch, server.node.sent
-            ask = with_numbers(Kind.ASK, frame.client, *version, frame.epoch, 0, frame.epoch)
+            latest = server.postbox.latest.get(frame.client)
+            known = (server.node.epoch, server.node.sent) if latest is None else version(latest[-1])
+            ask = with_numbers(Kind.ASK, frame.client, *known, frame.epoch, 0, frame.epoch)
             server.receive(ask.to_bytes(), 0.0)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.simulation.faults.history import NO_VERSION
 from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.simulation.replay import replay
@@ -137,6 +138,13 @@ def the_log_gives_the_same_state(run: FaultyRun) -> Iterator[str]:
         yield "the state differs"
 
 
+def no_site_knows_more_than_the_coordinator(run: FaultyRun) -> Iterator[str]:
+    """No site ever shows that the journal, which is never lost, is an old one."""
+    for entry in run.coordinator.disk.records():
+        if ServerRecord.from_bytes(entry.data).what is What.RENEWED:
+            yield "a new epoch of downloads was begun, though the journal was never lost"
+
+
 def honest_uploads_are_not_refused(run: FaultyRun) -> Iterator[str]:
     """Nothing is refused but what comes from a life that was lost."""
     yield from (reason for _, reason in run.history.refused if "life that was lost" not in reason)
@@ -150,5 +158,6 @@ CHECKERS = (
     every_site_ends_with_the_last_version,
     versions_only_rise,
     the_log_gives_the_same_state,
+    no_site_knows_more_than_the_coordinator,
     honest_uploads_are_not_refused,
 )

@@ -149,7 +149,7 @@ PLANTED = [
     Planted(NumbersNotPersisted, seed=4),
     Planted(DecisionsNotPersisted, seed=8),
     Planted(AcknowledgedBeforeTheJournalIsSynced, seed=2),
-    Planted(DownloadsLeaveUnsynced, federation=2, seed=254),
+    Planted(DownloadsLeaveUnsynced, federation=2, seed=61),
     Planted(MergedTwiceAfterARestart, seed=1),
     Planted(SnapshotWithoutItsPosition, seed=16),
     Planted(WindowLostInTheSnapshot, seed=1),

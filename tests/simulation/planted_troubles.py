@@ -42,6 +42,13 @@ class RestoredCoordinatorGoesOnNumbering(DurableServer):
         return super()._ask(frame, now)._replace(new_epoch=0)
 
 
+class EpochsOfDownloadsNotDrawn(DurableServer):
+    """Whoever goes on from a backup numbers its downloads from there on, and after a loss begins the next epoch."""
+
+    def __init__(self, *arguments, **how):
+        super().__init__(*arguments, **how | {"random_below": lambda _: 0})
+
+
 class AnyEpochBelieved(DurableServer):
     """A site may raise the coordinator's epoch as far and as often as it likes."""
 
@@ -176,8 +183,9 @@ class NumbersFarAheadTaken(DurableServer):
 
 PLANTED_TROUBLES = [
     Planted(HeirsWalkedForEver, seed=2),
-    Planted(RestoredCoordinatorGoesOnNumbering, seed=39),
-    Planted(AnyEpochBelieved, federation=1, seed=32),
+    Planted(RestoredCoordinatorGoesOnNumbering, seed=5),
+    Planted(EpochsOfDownloadsNotDrawn, federation=4, seed=624),
+    Planted(AnyEpochBelieved, federation=1, seed=7),
     Planted(LossNotTold),
     Planted(EpochsOfWholeSeconds, seed=1),
     Planted(TwoSitesNotTold, seed=8),

@@ -6,13 +6,16 @@ lost database) leaves the node unusable: open it again. What was not acknowledge
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
+
 from fedbandit.core.arrays import Ints
 from fedbandit.durable.careful import Careful
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.introductions import Introductions
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
-from fedbandit.durable.renewal import RENEWAL_SECONDS
+from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.durable.validation import Limits, Validation, observations_in
@@ -37,11 +40,17 @@ class JournalledServer:
         now: float,
         limits: Limits | None = None,
         snapshot_every: int = 10_000,
+        random_below: Callable[[int], int] = secrets.randbelow,
     ) -> None:
-        """Go on from the journal; an empty one begins with `epoch`, greater than that of any journal lost before."""
+        """Go on from the journal; an empty one begins with `epoch`, or a little later: the time in seconds will do.
+
+        `random_below` draws a number from 0 up to the one that it is given, such as no site can foresee: see
+        `durable.renewal`.
+        """
         self.charter = charter
         self.journal = journal
         self.snapshot_every = snapshot_every
+        self.random_below = random_below
         self.side = charter.build().server
         self.validation = Validation(self.side, charter.setting, limits or Limits())
         self.ledger = Ledger()  # of what this object has carried
@@ -50,8 +59,9 @@ class JournalledServer:
         self._unsynced: list[ServerRecord] = []  # what is to be synced next
         self._recover(epoch)
         self.has_renewed = self._is_new  # since it was started: only then may its journal have become an older one
-        began = ServerRecord(What.BEGAN, now, f"{epoch} {charter.text}".encode())
-        self._write(began if self._is_new else ServerRecord(What.OPENED, now))
+        own = drawn_epoch(self.node.epoch, now, random_below)
+        began = ServerRecord(What.BEGAN, now, f"{own} {charter.text}".encode())
+        self._write(began if self._is_new else ServerRecord(What.OPENED, now, str(own).encode()))
         self._sync()
 
     @property
@@ -159,6 +169,8 @@ class JournalledServer:
             epoch, _, charter = record.data.decode().partition(" ")
             self.charter.require(charter, "the journal")
             self.node.epoch = int(epoch)
+        elif record.what is What.OPENED and record.data:  # without: it went on in the epoch that it had
+            self.node.epoch = int(record.data)
         elif record.what is What.RENEWED:
             epoch_and_cause = record.data.split()
             self._renew(int(epoch_and_cause[0]), int(epoch_and_cause[1]), record.time)

@@ -23,7 +23,7 @@ class What(IntEnum):
     BEGAN = 0  # the charter and the coordinator's epoch
     FRAME = 1  # a frame was taken in
     DEADLINE = 2  # the open round was closed
-    OPENED = 3  # the coordinator was started again
+    OPENED = 3  # the coordinator was started again: the epoch of what it sends from now on
     TRIED = 4  # a frame, of which this is the digest, is about to be taken in; without a digest: that is over
     ASIDE = 5  # a frame was put aside, after its digest: see `durable.careful`
     RENEWED = 6  # a new epoch of downloads was begun: the epoch, and the site that gave cause for it

@@ -49,8 +49,9 @@ def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothi
     until(lambda: refusals() == len(small), "refusals")
     assert coordinator.stop() == 0
     journal = open_journal(str(tmp_path / "journals"), "bad", keep_log=True)
-    after = DurableServer(bad_frames.charter(), journal, epoch=1, now=0.0, limits=LIMITS)
-    good = DurableServer(bad_frames.charter(), MemoryJournal(), epoch=after.node.epoch, now=0.0, limits=LIMITS)
+    how = {"now": 0.0, "limits": LIMITS, "random_below": lambda _: 0}
+    after = DurableServer(bad_frames.charter(), journal, epoch=1, **how)
+    good = DurableServer(bad_frames.charter(), MemoryJournal(), epoch=after.node.epoch, **how)
     for frame in (bad_frames.introduction(), bad_frames.GOOD):
         good.receive(frame.to_bytes(), 0.0, 1)
     assert encode_state(after.node.memory) == encode_state(good.node.memory)

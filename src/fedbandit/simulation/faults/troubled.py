@@ -70,7 +70,9 @@ class TroubledRun(FaultyRun):
 
     def _start_server(self, disk: FusedJournal, restored: bool) -> DurableServer:  # noqa: ARG002
         epoch = max(1, int(self.now))  # as a clock gives it
-        return self.server_node(self.charter, disk, epoch=epoch, now=self.now, limits=self.limits)
+        return self.server_node(
+            self.charter, disk, epoch=epoch, now=self.now, limits=self.limits, random_below=self.random_below
+        )
 
     def fresh(self) -> int:
         """Return a number as a site makes it: from its clock, which may be wrong, and 30 random bits."""

@@ -39,6 +39,7 @@ class FaultyWorld:
         """Switch all machines on."""
         self.rng = stream(self.seed, "faults")
         self.draws = ClientStreams(self.seed)
+        self._coordinator_draws = stream(self.seed, "coordinator")
         self.clock = 0
         self.turn = 0
         self.behind = 0  # epochs, of the coordinator's clock
@@ -78,7 +79,11 @@ class FaultyWorld:
         return self.sites[-1]
 
     def _start_server(self, disk: FusedJournal, restored: bool) -> DurableServer:  # noqa: ARG002
-        return self.server_node(self.charter, disk, epoch=1, now=self.now)
+        return self.server_node(self.charter, disk, epoch=1, now=self.now, random_below=self.random_below)
+
+    def random_below(self, most: int) -> int:
+        """Return a number as a coordinator draws it."""
+        return int(self._coordinator_draws.integers(most))
 
     def _start_site(self, machine: int, number: int, disk: FusedJournal, restored: bool) -> DurableClient:
         self.boots += 1
