@@ -7,8 +7,9 @@ from dataclasses import replace
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.introductions import NumberTaken
+from fedbandit.durable.outcome import NEWS, REPEATED
 from fedbandit.durable.pace import Pace
-from fedbandit.durable.server import NEWS, REPEATED, DurableServer
+from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind, Standing
@@ -96,6 +97,13 @@ class OtherContentsTakenForARepetition(TwoSitesNotTold):
         except NumberTaken:
             self._touched.setdefault((frame.client, frame.epoch), 0)
             return REPEATED
+
+
+class QuestionsOfCopiesForgotten(DurableServer):
+    """A question whose number is taken is refused, and nobody asks what its site holds."""
+
+    def _note_shared(self, frame, now):
+        pass
 
 
 class FirstNumberOfALostLifeTaken(DurableServer):
@@ -190,6 +198,7 @@ PLANTED_TROUBLES = [
     Planted(EpochsOfWholeSeconds, seed=1),
     Planted(TwoSitesNotTold, seed=8),
     Planted(OtherContentsTakenForARepetition, seed=4),
+    Planted(QuestionsOfCopiesForgotten, federation=6, seed=139),
     Planted(FirstNumberOfALostLifeTaken, federation=1, seed=147),
     Planted(RefusedForNowIsForGood),
     Planted(AnotherCharterTakenIn, seed=5),

@@ -44,9 +44,12 @@ def test_honest_sums_are_exact_in_other_federations(federation):
     check(0, federation, count=10)
 
 
-@pytest.mark.parametrize(("seed", "federation"), [(18, 7), (55, 7), (55, 10), (174, 4), (239, 4), (189, 6), (228, 9)])
+FAILED = [(18, 7), (55, 7), (55, 10), (139, 6), (139, 9), (174, 4), (189, 6), (228, 9), (239, 4), (324, 9)]
+
+
+@pytest.mark.parametrize(("seed", "federation"), FAILED)
 def test_a_schedule_that_once_failed(seed, federation):
-    """A number of a download was given twice after lost journals; a level was below the least by rounding."""
+    """After lost journals a number of a download was given twice; copies that ask told data twice; a level was low."""
     check(seed, federation, count=1)
 
 

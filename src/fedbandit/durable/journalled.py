@@ -177,6 +177,8 @@ class JournalledServer:
         elif record.what is What.TICKED:
             self.clock = int(record.data)
             self.node.tick(self.clock)
+        elif record.what is What.SHARED:
+            self.accounts.note_shared(*map(int, record.data.split()))
         elif record.what is What.ASIDE:
             self.accounts.put_aside(record.data)
         self.postbox.post(downloads)
@@ -224,8 +226,7 @@ class JournalledServer:
             epochs.begun.spend(time, self.validation.limits.seconds_per_epoch)
         for each in epochs.use(epoch):
             self.node.seen.windows.pop((client, each), None)
-            self.accounts.closed.pop((client, each), None)
-            (self.accounts.told or {}).pop((client, each), None)
+            self.accounts.forget(client, each)
 
     def _note_layout(self, frame: Frame) -> None:
         if frame.is_old:

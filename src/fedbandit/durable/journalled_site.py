@@ -13,6 +13,7 @@ from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
 from fedbandit.durable.site_life import Doubt, SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
+from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind, Standing
 from fedbandit.wire.state import decode_state, encode_state, field_of
 
@@ -224,7 +225,8 @@ class JournalledSite:
             return life.outbox.acknowledge(frame.epoch, up_to)
         is_refused = life.outbox.refuse(frame)
         is_shared = frame.standing is Standing.NUMBER_TAKEN and frame.epoch == life.node.epoch
-        if is_refused and is_shared and self.unchecked is None:  # no number of this epoch is surely this site's own
+        had_data = is_refused and not decode(life.outbox.refused[-1].body).is_signal()
+        if had_data and is_shared and self.unchecked is None:  # no number of this epoch is surely this site's own
             life.begin_epoch(max(life.decisions.life, frame.epoch + 1), anew=False)
         return is_refused
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from fedbandit.protocol.envelope import Envelope
+
 
 class Outcome(Enum):
     """What became of a frame."""
@@ -20,3 +22,18 @@ class Verdict(NamedTuple):
 
     outcome: Outcome
     reason: str = ""
+
+
+class Judged(NamedTuple):
+    """What is to become of a frame."""
+
+    verdict: Verdict
+    is_news: bool = False  # it is to be written to the journal and taken in
+    upload: Envelope | None = None
+    observations: int = 0  # that it tells of
+    new_epoch: int = 0  # of downloads, which is to be begun before
+
+
+REPEATED = Judged(Verdict(Outcome.REPEATED))
+ACCEPTED = Judged(Verdict(Outcome.ACCEPTED))
+NEWS = Judged(Verdict(Outcome.ACCEPTED), is_news=True)

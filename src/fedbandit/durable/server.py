@@ -9,36 +9,19 @@ What a site shows of a time that the journal knows nothing of is dealt with in `
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.careful import aside_text
 from fedbandit.durable.introductions import AskFirst, NumberTaken
 from fedbandit.durable.journalled import JournalledServer
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict
 from fedbandit.durable.renewal import DAY, new_epoch
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Closure
 from fedbandit.durable.validation import NotYet, observations_in
-from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, number_taken, refusal, with_numbers
 
-
-class Judged(NamedTuple):
-    """What is to become of a frame."""
-
-    verdict: Verdict
-    is_news: bool = False  # it is to be written to the journal and taken in
-    upload: Envelope | None = None
-    observations: int = 0  # that it tells of
-    new_epoch: int = 0  # of downloads, which is to be begun before
-
-
 LONG_WAY = 100  # records
-REPEATED = Judged(Verdict(Outcome.REPEATED))
-ACCEPTED = Judged(Verdict(Outcome.ACCEPTED))
-NEWS = Judged(Verdict(Outcome.ACCEPTED), is_news=True)
 
 
 class DurableServer(JournalledServer):
@@ -124,6 +107,7 @@ class DurableServer(JournalledServer):
         client, epoch, seen, accounts = frame.client, frame.epoch, self.node.seen, self.accounts
         if seen.look(client, epoch).has(frame.sequence):
             if accounts.look(client).has_other(epoch, frame.sequence, frame.body):
+                self._note_shared(frame, now)
                 raise NumberTaken(self.introductions.note_two(client, now))
             self._touched.setdefault((client, epoch), 0)
             return REPEATED
@@ -134,6 +118,8 @@ class DurableServer(JournalledServer):
         self.introductions.require(frame, is_known=accounts.look(client).known.get(epoch) is not None)
         self.validation.check_ahead(frame, seen, accounts.look(client).known)
         upload = self.validation.open(frame, self.clock)
+        if not upload.message.is_signal() and accounts.may_be_told_twice(client, epoch, frame.sequence):
+            raise NumberTaken(self.introductions.note_two(client, now))
         told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
         new = observations_in(upload, told)
@@ -142,6 +128,13 @@ class DurableServer(JournalledServer):
         self.validation.check_rate(client, new, now, is_new=client not in accounts.joined)
         self._touched.setdefault((client, epoch), 0)
         return Judged(Verdict(Outcome.ACCEPTED), is_news=True, upload=upload, observations=new)
+
+    def _note_shared(self, frame: Frame, now: float) -> None:
+        """Note in the journal that a question is refused whose number another upload has: see `Accounts`."""
+        numbers = frame.client, frame.epoch, frame.sequence
+        before = self.accounts.shared.get(numbers[:2])
+        if (before is None or frame.sequence < before) and self.validation.schema.open(frame.body).is_signal():
+            self._write(ServerRecord(What.SHARED, now, " ".join(map(str, numbers)).encode()))
 
     def _void(self, frame: Frame, now: float) -> Judged:
         is_news = not self.node.seen.look(frame.client, frame.epoch).has(frame.sequence)
