@@ -151,7 +151,7 @@ PLANTED = [
     Planted(AcknowledgedBeforeTheJournalIsSynced, seed=2),
     Planted(DownloadsLeaveUnsynced, federation=2, seed=61),
     Planted(MergedTwiceAfterARestart, seed=1),
-    Planted(SnapshotWithoutItsPosition, seed=16),
+    Planted(SnapshotWithoutItsPosition, seed=23),
     Planted(WindowLostInTheSnapshot, seed=1),
     Planted(EarlyUploadsLostInTheSnapshot, seed=1),
     Planted(LatestDownloadsNotPersisted, federation=1, seed=56),
