@@ -1,110 +1,71 @@
-"""What the numbers say of a claim: it holds, it does not, it is mixed, or it cannot be judged."""
+"""What the numbers say of a claim: it holds, it is level, it does not hold, it is mixed, or it cannot be judged."""
 
 import math
 
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.experiments.claims import CheaperAtEqual, Monotone, Ordered, verdict
-from fedbandit.experiments.table import Measured, Row, Table
+from fedbandit.experiments.claims import Monotone, Ordered, verdict
+from fedbandit.experiments.experiment import experiments
+from fedbandit.experiments.intervals import Difference
+from fedbandit.experiments.table import Table
+from samples.tables import costs, row
 
 
 def table(**series):
     """A table of series, each a list of points: (settings, measured)."""
     return Table(
         tuple(
-            Row(
-                label,
-                str(place),
-                settings,
-                settings.get("clients", 1),
-                {name: Measured(value, 0.0, 1) for name, value in measured.items()},
-            )
+            row(label, str(place), settings, settings.get("clients", 1), **measured)
             for label, points in series.items()
             for place, (settings, measured) in enumerate(points)
         )
     )
 
 
-def costs(*pairs, y="regret"):
-    """Points by what they cost in messages and what they then have of y."""
-    return [({}, {"messages": messages, y: value}) for messages, value in pairs]
-
-
 def along(name, *pairs):
     return [({name: value}, {"regret": regret}) for value, regret in pairs]
 
 
+BELOW, ABOVE, EITHER, NOTHING = (
+    Difference(-2.0, 1.0, 5), Difference(2.0, 1.0, 5), Difference(1.0, 2.0, 5), Difference(math.nan, math.nan, 0),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("parts", "answer"),
-    [([True, True], "holds"), ([False], "does not hold"), ([True, False], "mixed"), ([], "cannot be judged")],
+    [
+        ([BELOW, BELOW], "holds"),
+        ([BELOW, NOTHING], "holds"),
+        ([EITHER, EITHER], "level"),
+        ([ABOVE], "does not hold"),
+        ([ABOVE, EITHER], "does not hold"),
+        ([BELOW, ABOVE], "mixed"),
+        ([BELOW, EITHER], "mixed"),
+        ([NOTHING], "cannot be judged"),
+        ([], "cannot be judged"),
+    ],
 )
 def test_the_answer_follows_from_the_parts(parts, answer):
     assert verdict(parts, "why") == (answer, "why")
 
 
-CHEAPER = CheaperAtEqual("cheap is cheaper", cheaper="cheap", dearer="dear")
-
-
 @pytest.mark.parametrize(
-    ("cheap", "dear", "answer"),
-    [
-        (costs((10, 5), (100, 3), (1000, 1)), costs((20, 5), (200, 3), (2000, 1)), "holds"),
-        (costs((20, 5), (200, 3), (2000, 1)), costs((10, 5), (100, 3), (1000, 1)), "does not hold"),
-        (costs((10, 5), (5000, 1)), costs((20, 5), (2000, 1)), "mixed"),
-        (costs((10, 5), (1000, 1)), costs((10, 5), (1000, 1)), "does not hold"),
-        (costs((10, 3), (1000, 1)), costs((10, 9), (1000, 5)), "cannot be judged"),
-        (costs((10, 9), (1000, 5)), costs((10, 3), (1000, 1)), "cannot be judged"),
-        (costs((10, 3)), costs((100, 5), (1000, 1)), "holds"),
-        (costs((500, 3)), costs((100, 5), (1000, 1)), "does not hold"),
-        (costs((0, 3)), costs((100, 5), (1000, 1)), "cannot be judged"),
-        (costs((10, 3), (20, 2)), [], "cannot be judged"),
-        (costs((10, math.nan), (20, math.nan)), costs((100, 5), (1000, 1)), "cannot be judged"),
-    ],
-    ids=[
-        "cheaper at every level",
-        "dearer at every level",
-        "cheaper here and dearer there",
-        "equal is not cheaper",
-        "better everywhere at any cost",
-        "worse everywhere at any cost",
-        "one point that is cheaper",
-        "one point that is dearer",
-        "no communication at all",
-        "no points",
-        "regret not known",
-    ],
+    ("parts", "answer"),
+    [([BELOW, EITHER], "holds"), ([BELOW, EITHER, ABOVE], "mixed"), ([EITHER, ABOVE], "does not hold")],
 )
-def test_cheaper_at_equal_regret(cheap, dear, answer):
-    found = CHEAPER.judge(table(cheap=cheap, dear=dear))
-    assert found.answer == answer
-    assert found.evidence
+def test_a_share_of_the_parts_may_be_enough(parts, answer):
+    assert verdict(parts, "why", share=0.5).answer == answer
 
 
-def test_costs_between_two_points_are_interpolated_on_a_logarithmic_scale():
-    claim = CheaperAtEqual("", cheaper="cheap", dearer="dear", levels=3)
-    found = claim.judge(table(cheap=costs((10, 5), (1000, 1)), dear=costs((20, 5), (2000, 1))))
-    assert "regret 3: 100 against 200 messages" in found.evidence
+def test_a_claim_about_one_seed_says_that_it_has_no_interval():
+    assert verdict([Difference(-1.0, 0.0, 1)], "why") == ("holds", "why (one seed: no interval)")
 
 
-def test_points_that_another_beats_in_both_are_left_out():
-    wasteful = costs((10, 5), (900, 3), (50, 2), (1000, 1))
-    assert CHEAPER.judge(table(cheap=wasteful, dear=costs((20, 5), (2000, 1)))).answer == "holds"
-
-
-@pytest.mark.parametrize(
-    ("cheap", "dear", "answer"),
-    [
-        (((10, 1), (100, 3)), ((20, 1), (200, 3)), "holds"),
-        (((20, 1), (200, 3)), ((10, 1), (100, 3)), "does not hold"),
-        (((10, 8), (100, 9)), ((10, 1), (100, 3)), "cannot be judged"),
-    ],
-)
-def test_of_reward_more_is_better(cheap, dear, answer):
-    claim = CheaperAtEqual("", cheaper="cheap", dearer="dear", y="reward")
-    found = claim.judge(table(cheap=costs(*cheap, y="reward"), dear=costs(*dear, y="reward")))
-    assert found.answer == answer
-    assert "-" not in found.evidence, "levels are shown as they were measured"
+@pytest.mark.parametrize("name", sorted(experiments))
+def test_every_claim_of_every_experiment_is_answered_also_where_there_is_nothing_to_compare(name):
+    answers = {claim.judge(Table(())).answer for claim in experiments[name].claims}
+    assert answers <= {"cannot be judged"}
 
 
 @pytest.mark.parametrize(
@@ -112,10 +73,13 @@ def test_of_reward_more_is_better(cheap, dear, answer):
     [
         (along("x", (1, 9), (2, 8), (3, 7)), along("x", (1, 5), (2, 4)), True, "holds"),
         (along("x", (1, 9), (2, 8), (3, 7)), along("x", (1, 4), (2, 5)), True, "mixed"),
-        (along("x", (1, 9), (2, 8), (3, 8.5)), along("x", (1, 4), (2, 5)), True, "does not hold"),
+        (along("x", (1, 9), (2, 8), (3, 8.5)), along("x", (1, 4), (2, 5)), True, "mixed"),
+        (along("x", (1, 8), (2, 9), (3, 9.5)), along("x", (1, 4), (2, 5)), True, "does not hold"),
         (along("x", (1, 7), (2, 8), (3, 9)), along("x", (1, 4), (2, 5)), False, "holds"),
         (along("x", (3, 7), (1, 9), (2, 8)), along("x", (2, 4), (1, 5)), True, "holds"),
-        (along("x", (1, 5), (2, 5)), along("x", (1, 5), (2, 5)), True, "does not hold"),
+        (along("x", (1, 5), (2, 5)), along("x", (1, 5), (2, 5)), True, "level"),
+        (along("x", (1, (5, 7)), (2, (3, 5.1))), [], True, "holds"),
+        (along("x", (1, (5, 7)), (2, (3, 6.9))), [], True, "level"),
         (along("x", (1, 5)), [], True, "cannot be judged"),
         (along("x", (1, 5)), along("x", (1, 5), (2, 4)), True, "holds"),
         (along("x", (1, math.nan), (2, math.nan)), along("x", (1, math.nan)), True, "cannot be judged"),
@@ -137,7 +101,7 @@ def test_monotone_along_a_measured_quantity_and_per_client():
 
 def test_monotone_along_something_unknown_says_what_is_known():
     with pytest.raises(InvalidInput, match="unknown quantity 'mesages': did you mean 'messages'"):
-        Monotone("", ("one",), along="mesages").judge(table(one=costs((1, 2), (2, 1))))
+        Monotone("", ("one",), along="mesages").judge(costs(one=((1, 2), (2, 1))))
 
 
 @pytest.mark.parametrize(
@@ -145,25 +109,29 @@ def test_monotone_along_something_unknown_says_what_is_known():
     [
         ((1, 2), (3, 4), (5, 6), "holds"),
         ((1, 9), (3, 4), (5, 6), "mixed"),
-        ((9, 9), (3, 4), (5, 6), "does not hold"),
-        ((1, 1), (1, 1), (5, 6), "does not hold"),
+        ((9, 9), (8, 7), (5, 6), "does not hold"),
+        ((1, 1), (1, 1), (5, 6), "mixed"),
+        ((1, 1), (1, 1), (1, 1), "level"),
         ((1, 2), (3, 4), (9,), "holds"),
         ((1, 2), (3, 4), (3.5,), "mixed"),
         ((1, 2, 99), (3, 4), (5, 6), "holds"),
         ((1, 2), (), (5, 6), "cannot be judged"),
-        ((math.nan,), (2,), (3,), "cannot be judged"),
+        ((math.nan,), (2,), (3,), "holds"),
+        ((1,), (math.nan,), (3,), "cannot be judged"),
         ((1,), (2,), (3,), "holds"),
     ],
     ids=[
         "in order at every point",
         "in order at one point",
         "in order nowhere",
-        "equal is not less",
+        "two are equal",
+        "all are equal",
         "one point stands for all",
         "one point stands for all, between",
         "a point that is not shared does not count",
         "a series without points",
-        "not known",
+        "one is not known",
+        "the one between is not known",
         "one point each",
     ],
 )
@@ -180,9 +148,15 @@ def test_ordered_per_client_divides_by_the_clients():
     assert Ordered("", ("b", "a"), per_client=True).judge(made).answer == "does not hold"
 
 
+def test_the_evidence_has_each_step_with_its_interval():
+    falls = Monotone("", ("one",), along="x").judge(table(one=along("x", (1, (5, 7)), (2, (3, 5.1)))))
+    assert falls.evidence == "one (regret by x: 1: 6, 2: 4.05 (-1.95 ± 0.64))"
+    order = Ordered("", ("a", "b")).judge(table(a=along("x", (1, 3)), b=along("x", (1, 5))))
+    assert order.evidence == "a 3, b 5 (+2) (one seed: no interval)"
+
+
 @pytest.mark.parametrize(
-    ("claim", "about"),
-    [(CHEAPER, ("cheap", "dear")), (Monotone("", ("a",), "x"), ("a",)), (Ordered("", ("a", "b")), ("a", "b"))],
+    ("claim", "about"), [(Monotone("", ("a",), "x"), ("a",)), (Ordered("", ("a", "b")), ("a", "b"))]
 )
 def test_a_claim_says_which_series_it_is_about(claim, about):
     assert claim.about() == about

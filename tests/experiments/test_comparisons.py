@@ -1,14 +1,12 @@
 """Claims that compare points."""
 
+import math
+
 import pytest
 
-from fedbandit.experiments.comparisons import AtMost, Beats, Level, MostOf, NearBest
-from fedbandit.experiments.table import Measured, Row, Table
-
-
-def row(series, point, **means):
-    return Row(series, point, {}, 10, {name: Measured(mean, 0.0, 1) for name, mean in means.items()})
-
+from fedbandit.experiments.comparisons import AtMost, Beats, Level, MostOf, NearBest, Similar
+from fedbandit.experiments.table import Table
+from samples.tables import row
 
 TABLE = Table(
     (
@@ -55,25 +53,84 @@ def test_the_numbers_answer(claim, answer):
     assert claim.judge(TABLE).answer == answer
 
 
+NOISY = Table(
+    (
+        row("lower", "here", regret=(100, 110, 120), bytes=5),
+        row("lower", "there", regret=(100, 110, 120), bytes=5),
+        row("higher", "here", regret=(101, 112, 121), bytes=6),
+        row("higher", "there", regret=(31, 300, 250), bytes=6),
+        row("empty", "here", regret=(math.nan, math.nan, math.nan)),
+        row(
+            "parts", "here", much=(6, 8, 7), little=(3, 2, 3), either=(3, 9, 4), nothing=(math.nan,) * 3, none=(0,) * 3
+        ),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "answer"),
+    [
+        (Beats("s", "higher", "lower", ("here",), ("here",), ("regret",)), "level"),
+        (AtMost("s", "lower", 1.0, "lower"), "holds"),
+        (AtMost("s", "lower", 1.0, "higher"), "level"),
+        (AtMost("s", "higher", 2.0, "lower", ("here",)), "holds"),
+        (AtMost("s", "higher", 0.5, "lower", ("here",)), "does not hold"),
+        (NearBest("s", "higher", 2.0, ("lower",)), "mixed"),
+        (NearBest("s", "higher", 2.0, ("lower",), share=0.5), "holds"),
+        (Level("s", "lower", "higher"), "holds"),
+        (Level("s", "lower", "lower"), "holds"),
+        (Level("s", "lower", "higher", y="bytes"), "cannot be judged"),
+        (Level("s", "empty", "lower"), "cannot be judged"),
+        (Similar("s", "lower", "higher", factor=2.0), "mixed"),
+        (MostOf("s", "parts", "here", ("much",), ("much", "little")), "holds"),
+        (MostOf("s", "parts", "here", ("little",), ("much", "little")), "does not hold"),
+        (MostOf("s", "parts", "here", ("much",), ("much", "either")), "level"),
+        (MostOf("s", "parts", "here", ("much", "nothing"), ("much", "little", "nothing")), "holds"),
+        (MostOf("s", "parts", "here", ("none",), ("none", "nothing")), "cannot be judged"),
+        (Beats("s", "parts", "parts", quantities=("nothing",)), "cannot be judged"),
+        (Beats("s", "empty", "lower", loser_points=("here",), quantities=("regret",)), "cannot be judged"),
+        (AtMost("s", "empty", 1.0, "lower"), "cannot be judged"),
+        (NearBest("s", "empty", 1.0, ("lower",)), "cannot be judged"),
+        (Similar("s", "empty", "lower"), "cannot be judged"),
+    ],
+)
+def test_several_seeds_answer_with_their_intervals(claim, answer):
+    assert claim.judge(NOISY).answer == answer
+
+
 def test_at_most_compares_what_each_client_has_where_numbers_of_clients_differ():
     few, many = (
-        Row(name, "", {}, clients, {"regret": Measured(regret, 0.0, 1)})
+        row(name, "", clients=clients, regret=regret)
         for name, clients, regret in (("few", 10, 30.0), ("many", 40, 100.0))
     )
     verdict = AtMost("s", "many", 1.0, "few", per_client=True).judge(Table((few, many)))
-    assert verdict == ("holds", "many: 2.5 against 3, 0.833 times")
+    said = "many: 2.5 against 3, 0.833 times (-0.5 from 1 times) (one seed: no interval)"
+    assert verdict == ("holds", said)
     assert AtMost("s", "many", 1.0, "few").judge(Table((few, many))).answer == "does not hold"
 
 
 def test_the_evidence_names_the_numbers():
     evidence = Beats("s", "alone", "shared").judge(TABLE).evidence
-    assert evidence == "in 2 of 3 comparisons (alone 3 against often 2, seldom 4, hardly 1)"
+    assert evidence == (
+        "in 2 of 3 comparisons (alone 3 against often 2 (-1), seldom 4 (+1), hardly 1 (-2)) (one seed: no interval)"
+    )
+    seen = Beats("s", "higher", "lower", ("here",), ("here",), ("regret",)).judge(NOISY).evidence
+    assert seen == "in 0 of 1 comparisons (higher here 111.3 against here 110 (-1.333 ± 1.4))"
 
 
-@pytest.mark.parametrize(("mean", "answer"), [(10.49, "holds"), (9.51, "holds"), (10.51, "does not hold")])
-def test_level_is_what_differs_by_no_more_than_the_standard_errors_together(mean, answer):
-    one, other = Measured(mean, 0.6, 4), Measured(10.0, 0.8, 4)  # errors of 0.3 and 0.4: 0.5 together
-    table = Table((Row("one", "here", {}, 10, {"regret": one}), Row("other", "here", {}, 10, {"regret": other})))
-    verdict = Level("s", "one", "other").judge(table)
-    assert verdict == (answer, f"here: {mean:.4g} ± 0.3, 10 ± 0.4")
-    assert Level("s", "one", "elsewhere").judge(table).answer == "cannot be judged"
+@pytest.mark.parametrize(("right", "answer"), [(140.0, "holds"), (160.0, "does not hold"), (60.0, "does not hold")])
+def test_similar_means_within_a_factor_either_way(right, answer):
+    made = Table((row("left", "", regret=100.0), row("right", "", regret=right)))
+    assert Similar("alike", "left", "right", factor=1.5).judge(made).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("seeds", "answer"), [((10.0, 20.5), "does not hold"), ((9.0, 20.5), "holds")], ids=["apart", "not told apart"]
+)
+def test_level_is_what_cannot_be_told_apart_seed_by_seed(seeds, answer):
+    made = Table(
+        (row("one", "here", regret=seeds), row("other", "here", regret=tuple(each - 1 for each in (10.0, 20.5))))
+    )
+    verdict = Level("s", "one", "other").judge(made)
+    assert verdict.answer == answer
+    assert Level("s", "one", "elsewhere").judge(made).answer == "cannot be judged"

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.experiments.claims import CheaperAtEqual, Monotone, Ordered
+from fedbandit.experiments.claims import Monotone, Ordered
 from fedbandit.experiments.experiment import Point, Series, grid
 from fedbandit.experiments.figures import Against, OverTime, TradeOff
+from fedbandit.experiments.frontiers import CheaperAtEqual
 from samples.small_experiment import SMALL
 
 

@@ -3,13 +3,21 @@
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.experiments.table import Measured, Row, Table
+from fedbandit.experiments.table import Row, Table
+from samples.tables import spread
 
-ROW = Row("A", "p", {"ridge": 2, "clients": 9}, 9, {"regret": Measured(10.0, 4.0, 16)})
+ROW = Row("A", "p", {"ridge": 2, "clients": 9}, 9, {"regret": spread(10.0, 4.0, 16)})
 
 
 def test_the_standard_error_is_the_deviation_over_the_root_of_the_seeds():
-    assert ROW.measured["regret"].error == 1.0
+    assert ROW.measured["regret"].error == pytest.approx(1.0)
+
+
+def test_a_row_gives_a_quantity_seed_by_seed_and_what_each_client_has_of_it():
+    assert ROW.values("regret").mean() == 10.0
+    assert ROW.values("regret", per_client=True).tolist() == (ROW.values("regret") / 9).tolist()
+    with pytest.raises(InvalidInput, match="unknown quantity 'regrets': did you mean 'regret'"):
+        ROW.values("regrets")
 
 
 def test_a_row_gives_measured_quantities_and_settings_by_name():

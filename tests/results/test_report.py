@@ -10,6 +10,7 @@ from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment, Series
 from fedbandit.experiments.table import QUANTITIES, Measured, Row, Table
 from fedbandit.results.report import known_columns, measured, write_report
+from samples.tables import spread
 
 EXPERIMENT = Experiment(
     id="test/<b>", title="A & B <script>", environment="linear", series=(Series("A", "local-linucb"),), notes="1 < 2"
@@ -17,7 +18,7 @@ EXPERIMENT = Experiment(
 
 
 def table(**changes):
-    values = {name: Measured(2.5, 1.0, 4) for name in QUANTITIES}
+    values = {name: spread(2.5, 1.0, 4) for name in QUANTITIES}
     return Table((Row("γ <i>", "p", {}, 3, {**values, **changes}),))
 
 
@@ -54,16 +55,16 @@ def test_names_and_notes_are_shown_as_they_are_written(tmp_path):
 
 def test_the_page_needs_nothing_from_elsewhere(tmp_path):
     links = re.findall(r'(?:src|href)="([^"]*)"', page(tmp_path))
-    assert links == ["table.csv"]
+    assert links == ["table.csv", "runs.csv"]
 
 
 def test_without_notes_or_claims_there_is_no_room_for_them(tmp_path):
     html = page(tmp_path, experiment=replace(EXPERIMENT, notes=""))
-    assert "What the paper claims" not in html
+    assert "What is claimed" not in html
 
 
 def test_quantities_that_no_row_knows_have_no_column(tmp_path):
-    unknown = table(regret=Measured(math.nan, math.nan, 4), later_regret=Measured(math.nan, math.nan, 4))
+    unknown = table(regret=Measured((math.nan,) * 4), later_regret=Measured((math.nan,) * 4))
     assert "regret" not in known_columns(unknown)
     assert "reward" in known_columns(unknown)
     assert "<th>regret</th>" not in page(tmp_path, numbers=unknown)
@@ -72,14 +73,14 @@ def test_quantities_that_no_row_knows_have_no_column(tmp_path):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (Measured(12.345, 2.0, 4), "12.3 ± 1"),
-        (Measured(12.345, 2.0, 1), "12.3"),
-        (Measured(0.000123, 0.0, 4), "0.000123"),
-        (Measured(1234567.0, 0.0, 4), "1,234,567"),
-        (Measured(1234567.0, 4000.0, 4), "1,234,567 ± 2,000"),
-        (Measured(1500.0, 50.0, 4), "1,500 ± 25"),
-        (Measured(-1500.4, 0.0, 2), "-1,500"),
-        (Measured(0.0, 0.0, 2), "0"),
+        (spread(12.345, 2.0, 4), "12.3 ± 1"),
+        (spread(12.345, 2.0, 1), "12.3"),
+        (spread(0.000123, 0.0, 4), "0.000123"),
+        (spread(1234567.0, 0.0, 4), "1,234,567"),
+        (spread(1234567.0, 4000.0, 4), "1,234,567 ± 2,000"),
+        (spread(1500.0, 50.0, 4), "1,500 ± 25"),
+        (spread(-1500.4, 0.0, 2), "-1,500"),
+        (spread(0.0, 0.0, 2), "0"),
     ],
 )
 def test_numbers_are_written_as_a_person_would(value, text):

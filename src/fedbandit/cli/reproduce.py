@@ -17,9 +17,10 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
-from fedbandit.results.report import known_columns, measured, read_table
+from fedbandit.results.report import known_columns, measured
 from fedbandit.results.reproduce import Reproduced
 from fedbandit.results.reproduce import reproduce as reproduce_experiment
+from fedbandit.results.tables import read_table
 
 SENT = ("messages", "scalars", "bytes")
 
@@ -106,5 +107,5 @@ def _show(found: Reproduced) -> None:
         colour = "green" if verdict.answer == "holds" else "yellow"
         out.print(f"{escape(sentence)}: [{colour}]{verdict.answer}[/]\n  [dim]{escape(verdict.evidence)}[/]")
     out.print(f"{found.cells_run} runs made, {found.cells_kept} kept from before")
-    for path in [*found.figures, found.folder / "table.csv", found.report]:
+    for path in [*found.figures, found.folder / "table.csv", found.folder / "runs.csv", found.report]:
         out.print(str(path), soft_wrap=True, highlight=False)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fedbandit.experiments.claims import CheaperAtEqual, Monotone
+from fedbandit.experiments.claims import Monotone
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import OverTime, TradeOff
+from fedbandit.experiments.frontiers import CheaperAtEqual
 
 WORLD = {"clients": 1000, "arms": 25, "dimension": 25, "noise": 0.1, "source": "pool", "pool": 1000}
 GROWTHS = np.round(np.logspace(-2, 3, 12), 4).tolist()  # gamma - 1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fedbandit.experiments.claims import Claim, Verdict, verdict
+import numpy as np
+
+from fedbandit.core.arrays import Floats
+from fedbandit.experiments.claims import Claim, Verdict, answer, verdict
+from fedbandit.experiments.intervals import Difference, Part, paired, plain
 from fedbandit.experiments.table import Row, Table
 
 
@@ -31,17 +35,22 @@ class Beats(Claim):
         """Compare the winner's best with each of the loser's points, quantity by quantity."""
         winners, losers = _rows(table, self.winner, self.winner_points), _rows(table, self.loser, self.loser_points)
         if not winners or not losers:
-            return Verdict("cannot be judged", f"no run of {self.winner} or of {self.loser} at the points in question")
-        holds, parts = [], []
+            return verdict([], f"no run of {self.winner} or of {self.loser} at the points in question")
+        found: list[Difference] = []
+        words = []
         for name in self.quantities:
             best = max(winners, key=lambda row: row.mean(name))
-            holds += [best.mean(name) > row.mean(name) for row in losers]
-            listed = ", ".join(f"{row.point or row.series} {row.mean(name):.4g}" for row in losers)
+            behind = [paired(row.values(name), best.values(name)) for row in losers]
+            found += behind
+            listed = ", ".join(
+                f"{row.point or row.series} {plain(row.mean(name))}" + (f" ({step.shown()})" if step.seeds else "")
+                for row, step in zip(losers, behind, strict=True)
+            )
             what = f"{name}: " if len(self.quantities) > 1 else ""
-            parts.append(f"{what}{best.series} {best.point} {best.mean(name):.4g} against {listed}".replace("  ", " "))
-        evidence = f"in {sum(holds)} of {len(holds)} comparisons ({'; '.join(parts)})"
-        is_enough = sum(holds) >= self.share * len(holds)
-        return Verdict("holds", evidence) if is_enough else verdict(holds, evidence)
+            words.append(
+                f"{what}{best.series} {best.point} {plain(best.mean(name))} against {listed}".replace("  ", " ")
+            )
+        return verdict(found, _counted("comparisons", found, words), share=self.share)
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,18 @@ class MostOf(Claim):
         return (self.series,)
 
     def judge(self, table: Table) -> Verdict:
-        """Add up both sides."""
+        """Add up both sides in each seed; a quantity that is not known adds nothing."""
         rows = _rows(table, self.series, (self.point,))
         if not rows:
-            return Verdict("cannot be judged", f"no run of {self.series} at {self.point}")
-        part, whole = (sum(rows[0].mean(name) for name in names) for names in (self.some, self.all))
-        return verdict([part > 0.5 * whole], f"{part:.4g} of {whole:.4g} at {self.point}")
+            return verdict([], f"no run of {self.series} at {self.point}")
+        part, whole = (_sum(rows[0], names) for names in (self.some, self.all))
+        if not whole.any():
+            return verdict([], f"all of it is 0 at {self.point}")
+        half = paired(0.5 * whole, part)
+        return verdict(
+            [half],
+            f"{plain(part.mean())} of {plain(whole.mean())} at {self.point} ({half.turned().shown()} from the half)",
+        )
 
 
 @dataclass(frozen=True)
@@ -87,26 +102,28 @@ class AtMost(Claim):
         return (self.series, self.other)
 
     def judge(self, table: Table) -> Verdict:
-        """Compare the means, point by point."""
+        """Compare with so many times the other, point by point."""
         others = {row.point: row for row in table.of(self.other)}
-        holds, parts = [], []
+        found, words = [], []
         for row in _rows(table, self.series, self.points):
             wanted = row.point if self.of_point is None else self.of_point
             other = others.get(wanted) if len(others) != 1 else next(iter(others.values()))
             if other is None:
                 continue
-            ours, theirs = (each.mean(self.y) / (each.clients if self.per_client else 1) for each in (row, other))
-            holds.append(ours <= self.times * theirs)
-            parts.append(f"{row.point or row.series}: {ours:.4g} against {theirs:.4g}, {ours / theirs:.3g} times")
-        return verdict(holds, "; ".join(parts) or f"no point of {self.series} has one of {self.other} beside it")
+            ours, theirs = (each.values(self.y, self.per_client) for each in (row, other))
+            beyond = paired(ours, self.times * theirs)
+            found.append(beyond)
+            words.append(
+                f"{row.point or row.series}: {plain(ours.mean())} against {plain(theirs.mean())}, "
+                f"{ours.mean() / theirs.mean():.3g} times ({beyond.shown()} from {self.times:.3g} times)"
+            )
+        nothing = f"no point of {self.series} has one of {self.other} beside it"
+        return verdict(found, "; ".join(words) or nothing, or_equal=True)
 
 
 @dataclass(frozen=True)
 class Level(Claim):
-    """At every point label that two series share, their means of `y` differ by no more than their standard errors.
-
-    The two errors e and f count together, as sqrt(e^2 + f^2).
-    """
+    """At every point label that two series share, their difference in `y` cannot be told from zero."""
 
     series: str
     other: str
@@ -117,14 +134,49 @@ class Level(Claim):
         return (self.series, self.other)
 
     def judge(self, table: Table) -> Verdict:
-        """Compare the means, point by point."""
-        holds, parts = [], []
+        """Look for zero in the interval of the difference, point by point; one seed has no interval to look in."""
+        parts: list[Part] = []
+        words = []
         for row in table.of(self.series):
             for other in _rows(table, self.other, (row.point,)):
-                ours, theirs = row.measured[self.y], other.measured[self.y]
-                holds.append(abs(ours.mean - theirs.mean) <= math.hypot(ours.error, theirs.error))
-                parts.append(f"{row.point}: {ours.mean:.4g} ± {ours.error:.2g}, {theirs.mean:.4g} ± {theirs.error:.2g}")
-        return verdict(holds, "; ".join(parts) or f"no point of {self.series} has one of {self.other} beside it")
+                difference = paired(row.values(self.y), other.values(self.y))
+                if difference.seeds > 1:
+                    parts.append(Part.HOLDS if difference.below_zero() is Part.LEVEL else Part.FAILS)
+                words.append(
+                    f"{row.point}: {plain(row.mean(self.y))}, {plain(other.mean(self.y))} ({difference.shown()})"
+                )
+        if not parts:
+            words.append("no point has two seeds of both")
+        return Verdict(answer(parts), "; ".join(words))
+
+
+@dataclass(frozen=True)
+class Similar(Claim):
+    """At every point label that two series share, each has less than so many times the `y` of the other."""
+
+    series: str
+    other: str
+    y: str = "regret"
+    factor: float = 1.5
+
+    def about(self) -> tuple[str, ...]:
+        """Return the labels of the two series."""
+        return (self.series, self.other)
+
+    def judge(self, table: Table) -> Verdict:
+        """Compare the greater with so many times the less, point by point."""
+        found, words = [], []
+        for row in table.of(self.series):
+            for other in _rows(table, self.other, (row.point,)):
+                less, more = sorted((row, other), key=lambda each: each.mean(self.y))
+                beyond = paired(more.values(self.y), self.factor * less.values(self.y))
+                found.append(beyond)
+                words.append(
+                    (f"{row.point}: " if row.point else "")
+                    + f"{plain(row.mean(self.y))} of {row.series}, {plain(other.mean(self.y))} of {other.series} "
+                    f"({beyond.shown()} from {self.factor:g} times the less)"
+                )
+        return verdict(found, "; ".join(words) or f"no point of {self.series} has one of {self.other} beside it")
 
 
 @dataclass(frozen=True)
@@ -142,18 +194,31 @@ class NearBest(Claim):
         return (self.series, *self.others)
 
     def judge(self, table: Table) -> Verdict:
-        """Compare the means, point by point."""
-        holds, parts = [], []
+        """Compare with so many times the other that is best in the mean, point by point."""
+        found, words = [], []
         for row in table.of(self.series):
             beside = [other for label in self.others for other in _rows(table, label, (row.point,))]
             if beside:
                 best = min(beside, key=lambda other: other.mean(self.y))
-                holds.append(row.mean(self.y) <= self.times * best.mean(self.y))
-                parts.append(f"{row.point}: {row.mean(self.y):.4g} against {best.mean(self.y):.4g} ({best.series})")
-        evidence = f"at {sum(holds)} of {len(holds)} points ({'; '.join(parts)})"
-        is_enough = bool(holds) and sum(holds) >= self.share * len(holds)
-        return Verdict("holds", evidence) if is_enough else verdict(holds, evidence)
+                beyond = paired(row.values(self.y), self.times * best.values(self.y))
+                found.append(beyond)
+                words.append(
+                    f"{row.point}: {plain(row.mean(self.y))} against {plain(best.mean(self.y))} ({best.series}; "
+                    f"{beyond.shown()} from {self.times:.3g} times)"
+                )
+        evidence = _counted("points", found, words, or_equal=True)
+        return verdict(found, evidence, share=self.share, or_equal=True)
 
 
-def _rows(table: Table, series: str, points: tuple[str, ...]) -> list[Row]:
+def _rows(table: Table, series: str, points: tuple[str, ...] = ()) -> list[Row]:
     return [row for row in table.of(series) if not points or row.point in points]
+
+
+def _sum(row: Row, names: Sequence[str]) -> Floats:
+    return np.asarray(np.nansum([row.values(name) for name in names], axis=0))
+
+
+def _counted(what: str, found: Sequence[Difference], words: Sequence[str], or_equal: bool = False) -> str:
+    known = [each for each in found if each.seeds]
+    holding = sum(each.below_zero(or_equal) is Part.HOLDS for each in known)
+    return f"in {holding} of {len(known)} {what} ({'; '.join(words)})"

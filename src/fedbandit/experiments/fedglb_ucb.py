@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from fedbandit.experiments.claims import CheaperAtEqual, Claim, Monotone, Ordered, Verdict, verdict
+from fedbandit.experiments.claims import Monotone, Ordered
+from fedbandit.experiments.comparisons import Similar
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import OverTime, TradeOff
-from fedbandit.experiments.table import Table
+from fedbandit.experiments.frontiers import CheaperAtEqual
 
 WORLD = {"clients": 200, "arms": 25, "dimension": 10, "radius": 1.0, "source": "sphere"}
 THRESHOLDS = (0.05, 0.5, 5, 50, 500, 5000)  # D
@@ -68,22 +67,6 @@ Experiment(
 ).register()  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Similar(Claim):
-    """Two series of one point each have means of `y` within a factor of each other."""
-
-    series: tuple[str, str]
-    y: str
-    factor: float = 1.5
-
-    def judge(self, table: Table) -> Verdict:
-        """Compare the ratio of the means with the factor."""
-        left, right = (table.of(label)[0].mean(self.y) for label in self.series)
-        close = left < self.factor * right and right < self.factor * left
-        evidence = f"{self.y} {left:.4g} of {self.series[0]}, {right:.4g} of {self.series[1]}"
-        return verdict([close], f"{evidence}: a factor of {max(left, right) / max(min(left, right), 1e-300):.3g}")
-
-
 def _one(series: Series, **parameters: float) -> Series:
     (point,) = grid(**{name: [value] for name, value in parameters.items()})
     value = next(iter(parameters.values()))
@@ -113,13 +96,13 @@ Experiment(
     claims=(
         *(Ordered(f"FedGLB-UCB (D=5) has less regret than {other.label} (appendix F)", (OFTEN.label, other.label))
           for other in (FIRST_TEN, SECOND_TEN, THIRD_MANY)),
-        *(Similar(f"FedGLB-UCB (D=5) and {other.label} need similar numbers of messages (appendix F)",
-                  (OFTEN.label, other.label), y="messages")
+        *(Similar(f"FedGLB-UCB (D=5) and {other.label} need similar numbers of messages (appendix F)", OFTEN.label,
+                  other.label, y="messages")
           for other in (FIRST_TEN, SECOND_TEN, THIRD_MANY)),
         Ordered("FedGLB-UCB (D=5000) needs fewer messages than variant 2 (B=10) (appendix F)",
                 (SELDOM.label, SECOND_TEN.label), y="messages"),
-        Similar("FedGLB-UCB (D=5000) and variant 2 (B=10) have almost the same regret (appendix F)",
-                (SELDOM.label, SECOND_TEN.label), y="regret"),
+        Similar("FedGLB-UCB (D=5000) and variant 2 (B=10) have almost the same regret (appendix F)", SELDOM.label,
+                SECOND_TEN.label),
     ),
     quick=Quick(seeds=2, rounds=200, world={"clients": 30}),
 ).register()  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from fedbandit.experiments.claims import CheaperAtEqual, Claim, Ordered
+from fedbandit.experiments.claims import Claim, Ordered
 from fedbandit.experiments.comparisons import Beats
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import OverTime, TradeOff
+from fedbandit.experiments.frontiers import CheaperAtEqual
 
 WORLD = {
     "dataset": "movielens-1m",

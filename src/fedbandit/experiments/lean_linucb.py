@@ -122,7 +122,7 @@ for _name, _turns, _seeds in (("", 30_000, 10), ("-long", 1_000_000, 3)):
             AtMost("Half precision sends at most half of the bytes", "float16", 0.5, "float64", y="bytes"),
         ),
         quick=Quick(seeds=2, turns=2_000, world={"clients": 20}),
-        notes="Level: the means differ by no more than their standard errors together.",
+        notes="Level: the interval of the difference, seed by seed, has zero in it.",
     ).register()
 
 SCALE = Series(

@@ -58,7 +58,7 @@ def _means(records: Sequence[Record], figure: Groups) -> dict[str, Floats]:
     """Return the totals of each group, as means over the seeds."""
     totals = [group_totals(record, figure) for record in records]
     return {
-        name: np.array([np.mean([each[f"{name} {label}"] for each in totals]) for label in figure.labels()])
+        name: np.nan_to_num([np.mean([each[f"{name} {label}"] for each in totals]) for label in figure.labels()])
         for name in BY_CLIENT
     }
 

@@ -96,9 +96,11 @@ def group_of(turns: Floats, figure: Groups) -> Ints:
 
 
 def group_totals(record: Record, figure: Groups) -> dict[str, float]:
-    """Return what each group of clients did, as in "rewards 10-19"."""
+    """Return what each group of clients did, as in "rewards 10-19"; what nobody did is not known."""
     group = group_of(record.by_client["turns"], figure)
     sums = {name: np.bincount(group, record.by_client[name], figure.count) for name in BY_CLIENT}
+    for name in BY_CLIENT[1:]:
+        sums[name][sums["turns"] == 0] = np.nan
     return {f"{name} {label}": float(sums[name][k]) for name in BY_CLIENT for k, label in enumerate(figure.labels())}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from fedbandit.core.version import VERSION
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Measured, Table
+from fedbandit.results.tables import read_table
 
 COLUMNS = ("normalised", "regret", "later_regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
 
@@ -47,9 +47,9 @@ def write_report(
 def measured(value: Measured) -> str:
     """Return a quantity with its standard error, as a person would write it.
 
-    >>> measured(Measured(12.345, 2.0, 4))
-    '12.3 ± 1'
-    >>> measured(Measured(1234567.0, 0.0, 4))
+    >>> measured(Measured((10.0, 12.0, 14.0)))
+    '12 ± 1.2'
+    >>> measured(Measured((1234567.0, 1234567.0)))
     '1,234,567'
     """
     shown = f"{value.mean:,.0f}" if abs(value.mean) >= 1000 else f"{value.mean:.3g}"
@@ -61,14 +61,8 @@ def measured(value: Measured) -> str:
 
 def known_columns(table: Table) -> list[str]:
     """Return the quantities that at least one row knows."""
-    nothing = Measured(math.nan, 0.0, 0)
+    nothing = Measured((math.nan,))
     return [name for name in COLUMNS if any(not math.isnan(row.measured.get(name, nothing).mean) for row in table.rows)]
-
-
-def read_table(path: Path) -> list[list[str]]:
-    """Return the lines of a CSV file, the header first."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
 
 
 def _inline(path: Path) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
 
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Cell, Experiment, experiments
@@ -15,6 +12,7 @@ from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.results.record import Record, group_totals, run_cell
 from fedbandit.results.sweep import sweep
+from fedbandit.results.tables import write_runs, write_table
 
 Progress = Callable[[int, int], None]
 
@@ -52,6 +50,7 @@ def reproduce(
     table = tabulate(experiment, records)
     verdicts = tuple((claim.sentence, claim.judge(table)) for claim in experiment.claims)
     write_table(table, folder / "table.csv")
+    write_runs(table, folder / "runs.csv")
     from fedbandit.results.plots import draw  # matplotlib and jinja2 are imported only when there is something to show
     from fedbandit.results.report import write_report
 
@@ -122,27 +121,4 @@ def normalised(record: Record, baseline: Record) -> Record:
 
 def _measure(records: Iterable[Record]) -> dict[str, Measured]:
     totals = [record.totals for record in records]
-    measured = {}
-    for name in totals[0]:
-        values = np.array([each[name] for each in totals])
-        deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-        measured[name] = Measured(float(values.mean()), deviation, len(values))
-    return measured
-
-
-def write_table(table: Table, path: Path) -> None:
-    """Write the table as CSV: one row a point, mean and standard deviation of each quantity."""
-    quantities = list(table.rows[0].measured)
-    settings = [
-        name for name in dict.fromkeys(name for row in table.rows for name in row.settings) if name != "clients"
-    ]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        head = [f"{name}{part}" for name in quantities for part in ("", "_deviation")]
-        writer.writerow(["series", "point", *settings, "clients", "seeds", *head])
-        for row in table.rows:
-            values = [value for name in quantities for value in row.measured[name][:2]]
-            seeds = row.measured[quantities[0]].seeds
-            writer.writerow(
-                [row.series, row.point, *(row.settings.get(name, "") for name in settings), row.clients, seeds, *values]
-            )
+    return {name: Measured(tuple(each[name] for each in totals)) for name in totals[0]}
