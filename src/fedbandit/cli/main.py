@@ -15,6 +15,7 @@ from fedbandit.cli.demo import demo
 from fedbandit.cli.features import features
 from fedbandit.cli.keys import app as keys
 from fedbandit.cli.listing import describe, list_all
+from fedbandit.cli.panels import show_panels
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.roster import invite, join, remove, revoke, sites
 from fedbandit.cli.run import run
@@ -32,6 +33,7 @@ app.command("list")(list_all)
 app.command()(describe)
 app.command()(run)
 app.command()(reproduce)
+app.command("panels")(show_panels)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)

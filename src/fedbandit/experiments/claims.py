@@ -95,7 +95,7 @@ class Monotone(Claim):
         wanted, words = [], []
         for label in self.series:
             rows = sorted(table.of(label), key=lambda row: row.mean(self.along))
-            names = [f"{row.mean(self.along):g}:" for row in rows]
+            names = [f"{plain(row.mean(self.along))}:" for row in rows]
             steps, chain = _chain(rows, names, self.y, self.per_client)
             wanted += steps if self.falls else [step.turned() for step in steps]
             words.append(f"{label} ({self.y} by {self.along}: {chain})")

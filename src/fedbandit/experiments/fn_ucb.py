@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from fedbandit.experiments.claims import Ordered
+from fedbandit.experiments.comparisons import Similar
 from fedbandit.experiments.experiment import Experiment, Point, Series
 from fedbandit.experiments.figures import Against
 from fedbandit.experiments.fn_ucb_settings import (
+    BASELINE_CLAIMS,
     BASELINES,
     QUICK,
     ROUNDS,
@@ -20,6 +22,7 @@ from fedbandit.experiments.fn_ucb_settings import (
     against_baselines,
     against_lone,
     claims_of,
+    comparable_alone,
     curves,
     parameters_of,
     shown_of,
@@ -49,7 +52,7 @@ for _world, _figure, _published in (
                     title="Final regret against the number of clients (figure 6)",
                     name=f"{_world}-clients", series=tuple(f"FN-UCB ({setting})" for setting in SYNTHETIC)),
         ),
-        claims=claims_of(_figure, SYNTHETIC),
+        claims=(*claims_of(_figure, SYNTHETIC), *comparable_alone(_figure), *BASELINE_CLAIMS),
         quick=QUICK,
         notes=f"Published regret per client at t = 5000: {_published}.",
     ).register()  # fmt: skip
@@ -120,19 +123,26 @@ Experiment(
     notes="Published rounds of communication: 348 at D = 5, 380 at D = 4, 457 at D = 2.5.",
 ).register()  # fmt: skip
 
-Experiment(
-    id="fn-ucb/less",
-    title="Broadcasting every inverse, or their average (figure 3)",
-    environment="cosine",
-    world={"clients": 2},
-    rounds=ROUNDS,
-    seeds=3,
-    series=tuple(
-        Series(f"{label} ({setting})", algorithm, (Point(parameters_of(setting, 2)),))
-        for setting in SETTINGS
-        for label, algorithm in (("FN-UCB", "fn-ucb"), ("FN-UCB (Less Comm.)", "fn-ucb-less"))
-    ),
-    figures=(curves("Both forms on the cosine function (figure 3a)", "less"),),
-    quick=QUICK,
-    notes="The paper finds the two very similar.",
-).register()
+BOTH_FORMS = (("FN-UCB", "fn-ucb"), ("FN-UCB (Less Comm.)", "fn-ucb-less"))
+
+for _id, _world, _figure in (("less", "cosine", "figure 3a"), ("less-square", "square", "figure 3b")):
+    Experiment(
+        id=f"fn-ucb/{_id}",
+        title=f"Broadcasting every inverse, or their average: the {_world} function ({_figure})",
+        environment=_world,
+        world={"clients": 2},
+        rounds=ROUNDS,
+        seeds=3,
+        series=tuple(
+            Series(f"{label} ({setting})", algorithm, (Point(parameters_of(setting, 2)),))
+            for setting in SETTINGS
+            for label, algorithm in BOTH_FORMS
+        ),
+        figures=(curves(f"Both forms on the {_world} function ({_figure})", "less"),),
+        claims=tuple(
+            Similar(f"Both forms have very similar regret (within a tenth), {setting} setting ({_figure})",
+                    f"{BOTH_FORMS[0][0]} ({setting})", f"{BOTH_FORMS[1][0]} ({setting})", factor=1.1)
+            for setting in SETTINGS
+        ),
+        quick=QUICK,
+    ).register()  # fmt: skip

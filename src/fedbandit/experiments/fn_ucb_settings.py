@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fedbandit.experiments.claims import Monotone, Ordered
+from fedbandit.experiments.comparisons import AtMost
 from fedbandit.experiments.experiment import Point, Quick, Series
 from fedbandit.experiments.figures import OverTime
 
@@ -90,6 +91,12 @@ BASELINES = (
     plain("Kernel UCB", "kernel-ucb", observations=1000),  # as many as the authors' code keeps
     plain("Kernel TS", "kernel-ts", observations=1000),
 )
+BASELINE_CLAIMS = tuple(
+    Ordered(f"{lone} has less regret than {each.label} of any width (figure 4)", (f"{lone} (paper)", each.label),
+            per_client=True)
+    for lone in ("NeuralUCB", "NeuralTS")
+    for each in BASELINES
+)  # fmt: skip
 
 
 def curves(title: str, name: str, **shown: Any) -> OverTime:
@@ -129,6 +136,16 @@ def claims_of(
         for lone in ("NeuralUCB", "NeuralTS")
     )  # fmt: skip
     return (*falls, *beats)
+
+
+def comparable_alone(figure: str) -> tuple[AtMost, ...]:
+    """Return what the paper says of one client: it is no worse than the lone networks."""
+    return tuple(
+        AtMost(f"One client has at most 1.25 times the regret of {lone}, {setting} setting ({figure})",
+               f"FN-UCB ({setting})", 1.25, f"{lone} ({SYNTHETIC[setting]})", ("N=1",), per_client=True)
+        for setting in SYNTHETIC
+        for lone in ("NeuralUCB", "NeuralTS")
+    )  # fmt: skip
 
 
 def thresholds(setting: str, values: tuple[float, ...], **parameters: Any) -> Series:

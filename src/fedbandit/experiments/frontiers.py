@@ -84,10 +84,10 @@ class CheaperAtEqual(Claim):
         ours, theirs = (np.exp(_read(frontier, 0, levels)) for frontier in whole)
         words = []
         for level, less, more, ratio in zip(levels, ours, theirs, found, strict=True):
-            times = f"{np.exp(ratio.value):.2g} times"
+            times = f"{plain(np.exp(ratio.value), 2)} times"
             if ratio.seeds > 1:
                 low, high = np.exp([ratio.value - ratio.margin, ratio.value + ratio.margin])
-                times += f", {low:.2g} to {high:.2g}"
+                times += f", {plain(low, 2)} to {plain(high, 2)}"
             words.append(
                 f"{self._named} {plain(self._sign * level)}: {less:,.0f} against {more:,.0f} {self.x} ({times})"
             )

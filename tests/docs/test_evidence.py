@@ -1,0 +1,70 @@
+"""Verdicts on pages are those of stored runs: none is written by hand.
+
+A page shows the verdicts of an experiment between `<!-- verdicts: ID -->` and `<!-- end of verdicts -->`, judged from
+the runs in docs/evidence/ID.csv. `python tests/docs/test_evidence.py` writes them into the pages.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from fedbandit.experiments.experiment import experiments
+from fedbandit.results.tables import read_runs
+
+ROOT = Path(__file__).parents[2]
+EVIDENCE = ROOT / "docs" / "evidence"
+STORED = sorted(path.relative_to(EVIDENCE).with_suffix("").as_posix() for path in EVIDENCE.rglob("*.csv"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"<!-- verdicts: (\S+) -->\n(.*?)<!-- end of verdicts -->", re.DOTALL)
+BY_HAND = re.compile(r"\*\*(?:holds|does not(?: hold)?|mixed|level|cannot be judged|cannot be seen)\*\*|\(level\)")
+
+
+def verdicts(name: str) -> str:
+    """The lines of a page about one experiment: each claim, its answer, and the numbers behind it."""
+    experiment = experiments[name]
+    table = read_runs(EVIDENCE / f"{name}.csv", experiment)
+    lines = []
+    for claim in experiment.claims:
+        answer, evidence = claim.judge(table)
+        lines += textwrap.wrap(f"- {claim.sentence}: **{answer}**: {evidence}.", 120, subsequent_indent="  ")
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_runs_are_those_of_the_whole_experiment(name):
+    experiment = experiments[name]
+    table = read_runs(EVIDENCE / f"{name}.csv", experiment)
+    declared = [(series.label, point.label) for series in experiment.series for point in series.points]
+    assert [(row.series, row.point) for row in table.rows] == declared
+    assert {row.measured["reward"].seeds for row in table.rows} == {experiment.seeds}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_some_page_shows_the_verdicts_of_stored_runs(name):
+    shown = [
+        text for page in PAGES for shown_name, text in BLOCK.findall(page.read_text("utf-8")) if shown_name == name
+    ]
+    assert shown == [verdicts(name)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_verdict_is_written_by_hand(page):
+    assert BY_HAND.findall(BLOCK.sub("", page.read_text("utf-8"))) == []
+
+
+def test_the_readme_has_the_words_of_the_page():
+    page = " ".join(verdicts("async-linucb/homogeneous-skewed").split())
+    said = re.search(r"\(figure 2b\): \*\*(.*?)\*\*", page)
+    assert f"at equal regret *{said[1]}* here" in " ".join((ROOT / "README.md").read_text("utf-8").split())
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        old = each.read_text("utf-8")
+        made = BLOCK.sub(lambda m: f"<!-- verdicts: {m[1]} -->\n{verdicts(m[1])}<!-- end of verdicts -->", old)
+        if made != old:
+            each.write_text(made, "utf-8")
