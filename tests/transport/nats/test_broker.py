@@ -32,6 +32,17 @@ def test_a_configuration_that_the_broker_does_not_understand_is_shown(tmp_path):
         Broker(BrokerSettings(tmp_path, port=free_port(), more=("nonsense: true",)))
 
 
+def test_a_broker_that_runs_but_never_listens_does_not_live_on(tmp_path, monkeypatch):
+    begun = []
+    begin = module.begin
+    monkeypatch.setattr(module, "begin", lambda *given, **more: begun.append(begin(*given, **more)) or begun[0])
+    monkeypatch.setattr(module, "_listens", lambda _: False)
+    monkeypatch.setattr(module, "START_SECONDS", 0.0)
+    with pytest.raises(InvalidInput, match="the broker did not start"):
+        Broker(BrokerSettings(tmp_path, port=free_port()))
+    assert begun[0].poll() is not None
+
+
 def test_without_a_nats_server_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(module.sys, "executable", "/nowhere/python")
     monkeypatch.setattr(module.shutil, "which", lambda _: None)
