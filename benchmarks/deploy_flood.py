@@ -23,7 +23,8 @@ from benchmarks.deploy import ASYNC, Deployment, deployed, kilobytes
 from benchmarks.deploy_senders import Sender, all_acknowledged, warm_up, with_senders
 from benchmarks.row import Row
 from fedbandit.transport.nats.subjects import SHARDS, Subjects
-from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
+from fedbandit.wire.frame import Frame, Kind, with_numbers
+from fedbandit.wire.question import Question
 from fedbandit.wire.report import Report
 
 FLOODER, HONEST = 0, [SHARDS, *range(1, 9)]  # the first of them shares the flooder's stream

@@ -17,7 +17,8 @@ from fedbandit.transport.link import RESEND
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.link import NatsLink
 from fedbandit.wire import encode
-from fedbandit.wire.frame import Frame, Kind, Question, with_numbers
+from fedbandit.wire.frame import Frame, Kind, with_numbers
+from fedbandit.wire.question import Question
 
 DIMENSION = 25
 WINDOW = 8  # uploads of a site that are under way, when all send as fast as they can

@@ -27,6 +27,7 @@ from fedbandit.simulation.run import environment_named as environment
 from fedbandit.simulation.run import run
 
 if TYPE_CHECKING:
+    from fedbandit.features.features import Features
     from fedbandit.site.policy import Policy
     from fedbandit.site.site import Site
 
@@ -39,6 +40,7 @@ __all__ = [
     "Client",
     "Environment",
     "Experiment",
+    "Features",
     "FedbanditError",
     "InvalidInput",
     "Policy",
@@ -58,7 +60,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what only deployments need when it is first asked for."""
-    if name in ("Policy", "Site"):
-        return getattr(import_module(f"fedbandit.site.{name.lower()}"), name)
+    """Load what only deployments and logs need when it is first asked for."""
+    folder = {"Features": "features", "Policy": "site", "Site": "site"}.get(name)
+    if folder is not None:
+        return getattr(import_module(f"fedbandit.{folder}.{name.lower()}"), name)
     raise AttributeError(f"module 'fedbandit' has no attribute {name!r}")

@@ -29,6 +29,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.messages import Message
 from fedbandit.experiments.experiment import experiments
 from fedbandit.experiments.user_file import read_experiment
+from fedbandit.features.features import Features
 from fedbandit.service.coordinator.settings import read_plan
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
@@ -100,7 +101,8 @@ def play(page: Path) -> Iterator[Shown]:
                 assert not printed, f"{page.name}:{block.first} prints something that the page does not show"
         elif block.language == "toml":
             Path(block.title).write_text(block.text + "\n", encoding="utf-8")
-            (read_plan if "[federations." in block.text else read_experiment)(Path(block.title))
+            of_arms = Features.read if 'kind = "' in block.text else read_experiment
+            (read_plan if "[federations." in block.text else of_arms)(Path(block.title))
         elif block.language == "console":
             yield from _run_commands(block)
 

@@ -1,5 +1,7 @@
 """A site introduces itself when it asks: by the fingerprint of its charter, with its backlog."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,29 @@ def test_a_site_of_the_first_version_need_not_introduce_itself_and_is_answered_i
     assert Frame.from_bytes(closed).is_old
     server.receive(site.resend()[0], 0.0, 0)
     assert not any(Frame.from_bytes(frame).is_old for _, frame in server.commit()), "a newer site in its place"
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "told"),
+    [
+        ("9f" * 8, "1c" * 8, f"other features ({'1c' * 8}, here {'9f' * 8}: compare features.toml)"),
+        (None, "0c" * 8, f"other features ({'0c' * 8}, here none: compare features.toml)"),
+        ("9f" * 8, None, f"other features (none, here {'9f' * 8}: compare features.toml)"),
+    ],
+)
+def test_a_site_with_other_features_is_told_so_and_its_uploads_wait(here, there, told):
+    server, site = open_server(replace(ASYNC, features=here)), open_site(replace(ASYNC, features=there))
+    turn(site)
+    question, *uploads = site.resend()
+    assert Frame.from_bytes(question).question.features == int(there or "0", 16)
+    server.receive(question, 0.0, 0)
+    ((concern),) = server.concerns
+    assert concern.text.startswith(f"site 0 has {told} than this federation")
+    assert [server.receive(upload, 0.0, 0).outcome for upload in uploads] == [Outcome.NOT_YET] * len(uploads)
+
+
+def test_sites_with_the_federations_features_are_believed():
+    server, site = open_server(replace(ASYNC, features="0c" * 8)), open_site(replace(ASYNC, features="0c" * 8))
+    turn(site)
+    assert {server.receive(frame, 0.0, 0).outcome for frame in site.resend()} == {Outcome.ACCEPTED}
+    assert not list(server.concerns)

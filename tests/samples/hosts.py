@@ -9,7 +9,8 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan
 from fedbandit.transport.nats.hub import Arrival
-from fedbandit.wire.frame import Kind, Question, with_numbers
+from fedbandit.wire.frame import Kind, with_numbers
+from fedbandit.wire.question import Question
 from samples.waiting import PATIENCE
 from simulation.tagged import tagged_setting
 

@@ -26,7 +26,8 @@ from __future__ import annotations
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journalled_site import JournalledSite
 from fedbandit.durable.site_events import Checked, Heard, Ticked
-from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Question, Standing, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers
+from fedbandit.wire.question import Question
 
 
 class DurableClient(JournalledSite):
@@ -107,7 +108,7 @@ class DurableClient(JournalledSite):
         outbox = self.life.outbox
         question = Question(
             epoch, outbox.settled.get(epoch, 0), self.life.decisions.life, len(outbox.frames),
-            self.charter.fingerprint,
+            self.charter.fingerprint, int(self.charter.features or "0", 16),
         )  # fmt: skip
         return with_numbers(Kind.ASK, self.number, *self.life.version, *question)
 

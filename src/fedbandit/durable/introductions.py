@@ -11,6 +11,7 @@ from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.validation import NotYet
 from fedbandit.protocol.charter import NEEDLESS_SIZES, Charter
 from fedbandit.wire.frame import Frame
+from fedbandit.wire.question import Question
 
 HOUR = 3600.0
 KEPT_EPOCHS = 16  # of a site: those it asked in last
@@ -39,7 +40,7 @@ class Introductions:
         """Note what a site tells of itself."""
         client, question = frame.client, frame.question
         self.backlogs[client] = question.waiting
-        self._compare_charters(client, question.epoch, question.fingerprint, now)
+        self._compare_charters(client, question, now)
         before, last = self._lives.get(client, (-1, -1))
         if question.mark != last:
             self._lives[client] = last, question.mark
@@ -67,8 +68,9 @@ class Introductions:
         if not later and not is_known and not frame.is_old:
             raise AskFirst(f"site {frame.client} has not introduced itself in epoch {frame.epoch}: ask first")
 
-    def _compare_charters(self, client: int, epoch: int, fingerprint: int, now: float) -> None:
-        differences = self._charter.differences(fingerprint) if fingerprint else []
+    def _compare_charters(self, client: int, question: Question, now: float) -> None:
+        epoch, fingerprint = question.epoch, question.fingerprint
+        differences = self._charter.differences(fingerprint, question.features) if fingerprint else []
         matter = [each for each in differences if each != NEEDLESS_SIZES]
         text = f"site {client} has {' and '.join(differences)} than this federation: open it with the federation's"
         if matter:

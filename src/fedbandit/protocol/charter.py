@@ -46,7 +46,7 @@ _DIFFERENCES = (
 
 @dataclass(frozen=True)
 class Charter:
-    """An algorithm in a setting, and for one that forgets how long its epochs are.
+    """An algorithm in a setting, for one that forgets how long its epochs are, and what vectors are made of.
 
     >>> charter = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100), ridge=1.0)
     >>> Charter.from_text(charter.text) == charter
@@ -56,6 +56,7 @@ class Charter:
     algorithm: Algorithm
     setting: Setting
     epoch_seconds: float | None = None  # None: whoever runs the nodes tells them the epoch by another measure
+    features: str | None = None  # the fingerprint of their declaration; None: applications hand in vectors
 
     def __post_init__(self) -> None:
         """Refuse a length of epochs that is none, or that would do nothing.
@@ -78,10 +79,16 @@ leave it out
 
     @classmethod
     def named(
-        cls, algorithm: str | Algorithm, setting: Setting, *, epoch_seconds: float | None = None, **parameters: Any
+        cls,
+        algorithm: str | Algorithm,
+        setting: Setting,
+        *,
+        epoch_seconds: float | None = None,
+        features: str | None = None,
+        **parameters: Any,
     ) -> Charter:
         """Return the charter of an algorithm by its name and parameters, or as an object."""
-        return cls(algorithm_of(algorithm, parameters, setting.clients), setting, epoch_seconds)
+        return cls(algorithm_of(algorithm, parameters, setting.clients), setting, epoch_seconds, features)
 
     def require_deployable(self) -> None:
         """Refuse a discount without epochs, which only a clock tells in a deployment, and restarts, which none has.
@@ -121,6 +128,8 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         }
         if self.epoch_seconds is not None:
             values["epoch_seconds"] = self.epoch_seconds
+        if self.features is not None:
+            values["features"] = self.features
         return json.dumps(values, sort_keys=True)
 
     @property
@@ -129,6 +138,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
 
         Four parts of 16 bits: the algorithm, those parameters that are not at their defaults, the sizes that messages
         have, and the sizes that many algorithms need not know. What a later version adds with a default changes none.
+        Features have a fingerprint of their own.
         """
         usual = {each.name: each.default for each in fields(self.algorithm)}
         chosen = {name: value for name, value in vars(self.algorithm).items() if value != usual[name]}
@@ -142,8 +152,8 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         packed = b"".join(blake2b(repr(each).encode(), digest_size=2).digest() for each in parts)
         return int.from_bytes(packed, "little") or 1  # 0 says that it is not told
 
-    def differences(self, fingerprint: int) -> list[str]:
-        """Return what differs between this charter and the one of a fingerprint, in words.
+    def differences(self, fingerprint: int, features: int = 0) -> list[str]:
+        """Return what differs between this charter and the one of fingerprints, in words; features 0: it has none.
 
         >>> charter = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100))
         >>> other = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100), ridge=2.0)
@@ -153,7 +163,11 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         differing = self.fingerprint ^ fingerprint
         if differing & 0xFFFF:  # each algorithm has parameters of its own
             differing &= ~(0xFFFF << 16)
-        return [words for part, words in enumerate(_DIFFERENCES) if differing >> 16 * part & 0xFFFF]
+        found = [words for part, words in enumerate(_DIFFERENCES) if differing >> 16 * part & 0xFFFF]
+        if features != int(self.features or "0", 16):
+            told = f"{features:016x}" if features else "none"
+            found.append(f"other features ({told}, here {self.features or 'none'}: compare features.toml)")
+        return found
 
     @classmethod
     def from_text(cls, text: str) -> Charter:
@@ -163,14 +177,15 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             name, parameters, sizes = values["algorithm"], values["parameters"], values["setting"]
             setting = Setting(**{size: int(sizes[size]) for size in ("clients", "arms", "dimension", "horizon")})
             given = {key: float(value) if value == "inf" else value for key, value in parameters.items()}
-            seconds = values.get("epoch_seconds")
+            seconds, features = values.get("epoch_seconds"), values.get("features")
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidInput(
                 f"{text[:60]!r} is no charter: give the algorithm, its parameters and the setting"
             ) from None
         kind = algorithms[name]
         former = former_fields(kind)
-        return cls(kind.from_values({former.get(key, key): value for key, value in given.items()}), setting, seconds)
+        chosen = kind.from_values({former.get(key, key): value for key, value in given.items()})
+        return cls(chosen, setting, seconds, features)
 
     def require(self, text: str, place: str) -> None:
         """Refuse a file that belongs to another charter; what it does not say has its default."""

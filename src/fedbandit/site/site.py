@@ -5,9 +5,8 @@
     ...
     site.learn(decision.id, reward)                  # whenever the reward is known, in any order, once or repeatedly
 
-It works without a coordinator. `connect` lets it talk to one in a thread of its own; in an asyncio program `await
-site.run(...)` does so in a task. `choose` and `learn` are the same in both: they never wait. A site belongs to the
-process that opened it.
+It works without a coordinator. `connect` lets it talk to one in a thread of its own, `await site.run(...)` in a task of
+an asyncio program. `choose` and `learn` never wait. A site belongs to the process that opened it.
 """
 
 from __future__ import annotations
@@ -19,16 +18,18 @@ from os import getpid
 from pathlib import Path
 from typing import Any
 
-from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.randomness import stream
-from fedbandit.durable.checked_input import InputCheck, checked_limits
-from fedbandit.protocol.charter import Charter
+from fedbandit.durable.checked_input import checked_limits
+from fedbandit.features.features import Features, Values
+from fedbandit.protocol.agreement import charter_of
 from fedbandit.site.advice import Advice
 from fedbandit.site.condition import SiteState
-from fedbandit.site.decision import Decision, check_ids, named_arm
+from fedbandit.site.decision import Decision, named_arm
 from fedbandit.site.exploration import Lots, Propensities, check_samples
 from fedbandit.site.guard import ClosedByWith, Guard, closed
 from fedbandit.site.line import Line
+from fedbandit.site.offer import Offers
 from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
 from fedbandit.site.tally import Tally
@@ -52,7 +53,8 @@ class Site(ClosedByWith):
         self,
         algorithm: str | Algorithm,
         *,
-        dimension: int,
+        dimension: int | None = None,
+        features: Features | None = None,
         clients: int = 1,
         number: int = 0,
         horizon: int = 1,
@@ -69,9 +71,9 @@ class Site(ClosedByWith):
     ) -> None:
         """Open site `number` of `clients`; algorithm, parameters and sizes are those of the whole federation.
 
-        `limits` are the federation's too, `{"context": ..., "reward": ...}`: no arm is longer and no reward farther
-        from zero; what is gets refused here, before a coordinator refuses all that was learnt with it. Without them
-        only absurd sizes are refused: arms longer than 1e7, rewards beyond 1e12.
+        So are `features`, in place of a `dimension`: `choose` then takes values. `limits` are the federation's, too,
+        `{"context": ..., "reward": ...}`: no arm is longer and no reward farther from zero; what is gets refused here,
+        before a coordinator refuses all that was learnt with it. Without them: arms beyond 1e7, rewards beyond 1e12.
 
         With a `store` (an SQLite file) what is pending and what is unsent survive restarts; say `restored` if the file
         comes from a backup. With `report` the coordinator's status page is told how often which arm was chosen, and the
@@ -82,10 +84,11 @@ class Site(ClosedByWith):
         30 random bits that tell apart what is opened in one second. With a `discount`, epochs have `epoch_seconds` of
         the system's clock, the same at all sites and at the coordinator; a decision belongs to the one it is made in.
         """
-        setting = Setting(clients, arms, dimension, horizon)
-        self.charter = Charter.named(algorithm, setting, epoch_seconds=epoch_seconds, **parameters)
-        self.charter.require_deployable()
-        self._check = InputCheck(self.charter.algorithm, dimension, checked_limits(limits))
+        self.charter = charter_of(
+            algorithm, parameters, clients=clients, arms=arms, dimension=dimension, horizon=horizon,
+            epoch_seconds=epoch_seconds, features=features,
+        )  # fmt: skip
+        self._offers = Offers(self.charter, checked_limits(limits), features)
         check_samples(propensity_samples, self.charter, number)
         self._guard = Guard()
         self._is_durable = store is not None
@@ -97,11 +100,9 @@ class Site(ClosedByWith):
         self._advice = Advice()
         self._line = Line(self, number, self._guard, stream(seed, "waits", number, self.node.opening), self._release)
 
-    def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Decision:
-        """Decide between arms (K, d), one row an arm, or by a context (d,) for algorithms whose arms share one."""
-        offer = self._check.offer(arms)
-        if ids is not None:
-            check_ids(ids, self.charter.setting.arms if offer.ndim == 2 else offer.shape[1])
+    def choose(self, arms: Any = None, ids: Sequence[Any] | None = None, *, context: Values | None = None) -> Decision:
+        """Decide between arms (K, d), or by a context (d,) that they share; with features all are tables of values."""
+        offer, ids = self._offers.read(arms, ids, context)
         guard, node = self._guard, self.node  # as `with guard` does, in half the time
         if getpid() != guard.process:
             raise guard.foreign()
@@ -129,7 +130,7 @@ class Site(ClosedByWith):
 
         Of a duel the reward is 1 if the first arm won, else 0. With a store the reward is safe when this returns.
         """
-        number = self._check.reward(reward)
+        number = self._offers.check.reward(reward)
         guard, node = self._guard, self.node
         if getpid() != guard.process:
             raise guard.foreign()

@@ -40,6 +40,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from fedbandit.core.errors import ProtocolError
+from fedbandit.wire.question import Question
 
 HEADER = struct.Struct("<BIQQ")
 OLD_HEADER = struct.Struct("<BQIQ")
@@ -85,6 +86,7 @@ BODIES = {  # the bodies that are fixed; those of uploads, downloads, refusals a
 OLD_BODIES = BODIES | {
     Kind.ASK: struct.Struct("<IQQ"), Kind.CLOSE: struct.Struct("<I"), Kind.CLOSED: struct.Struct("<IBQ"),
 }  # fmt: skip
+ASK_WITH_FEATURES = struct.Struct(BODIES[Kind.ASK].format + "Q")  # the body of a site that has features
 DIGEST_BYTES = 8
 
 
@@ -97,16 +99,6 @@ class Header(NamedTuple):
     sequence: int
     is_old: bool
     clock: int | None = None
-
-
-class Question(NamedTuple):
-    """What a site tells in an ASK, beside the last download that it has."""
-
-    epoch: int  # of its uploads
-    settled: int  # all of them up to this number were acknowledged
-    mark: int  # the life of the site, which the answer repeats
-    waiting: int = 0  # uploads that were not acknowledged
-    fingerprint: int = 0  # of the charter; 0: not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +175,8 @@ class Frame:
 
     @property
     def _form(self) -> struct.Struct | None:
+        if self.kind is Kind.ASK and not self.is_old and len(self.body) == ASK_WITH_FEATURES.size:
+            return ASK_WITH_FEATURES
         return (OLD_BODIES if self.is_old else BODIES).get(self.kind)
 
 
@@ -219,11 +213,12 @@ def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: i
     """Return a frame whose body is numbers; those that are left out at the end are 0.
 
     >>> with_numbers(Kind.ASK, 3, 0, 0, 1, 8, 9).question
-    Question(epoch=1, settled=8, mark=9, waiting=0, fingerprint=0)
+    Question(epoch=1, settled=8, mark=9, waiting=0, fingerprint=0, features=0)
     """
-    form = (OLD_BODIES if is_old else BODIES)[kind]
+    has_features = kind is Kind.ASK and any(numbers[5:])
+    form = ASK_WITH_FEATURES if has_features else (OLD_BODIES if is_old else BODIES)[kind]
     many = len(form.format) - 1  # after the sign of the byte order
-    return Frame(kind, client, epoch, sequence, form.pack(*numbers, *[0] * (many - len(numbers))), is_old)
+    return Frame(kind, client, epoch, sequence, form.pack(*numbers[:many], *[0] * (many - len(numbers))), is_old)
 
 
 def refusal(of: Frame, reason: str, *, for_good: bool, ask_first: bool = False) -> Frame:

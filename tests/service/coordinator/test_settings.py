@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.features.features import Features
 from fedbandit.service.coordinator.settings import ServicePlan, read_plan
 
 TEXT = """
@@ -64,6 +65,36 @@ def test_an_address_of_the_page_needs_a_host_and_a_port(http):
 def test_an_algorithm_that_forgets_is_served_with_the_length_of_its_epochs(tmp_path):
     (federation,) = plan(tmp_path, "nats://a:4222", "set = { discount = 0.5 }\nepoch_seconds = 60").federations
     assert federation.charter.epoch_at(125.0) == 2
+
+
+FEATURES = '[arm]\nprice = { kind = "number", range = [0, 500] }\n'
+
+
+def test_features_stand_in_a_file_beside_it_and_the_dimension_follows(tmp_path):
+    (tmp_path / "features.toml").write_text(FEATURES)
+    text = TEXT.format(broker="nats://a:4222", limits='features = "features.toml"').replace("dimension = 2\n", "")
+    (tmp_path / "serve.toml").write_text(text)
+    (federation,) = read_plan(tmp_path / "serve.toml").federations
+    assert federation.charter.setting.dimension == 2
+    assert federation.charter.features == Features.read(tmp_path / "features.toml").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, r"cannot read .*features.toml: No such file or directory"),
+        ("[arm]\n", r"features.toml: no feature is declared"),
+        (
+            FEATURES + "cost = { kind = 'text', size = 3 }\n",
+            "dimension=2, but the features have 5: leave dimension out",
+        ),
+    ],
+)
+def test_features_that_do_not_fit_are_refused(tmp_path, text, reason):
+    if text is not None:
+        (tmp_path / "features.toml").write_text(text)
+    with pytest.raises(InvalidInput, match=rf"federations.clinics: .*{reason}"):
+        plan(tmp_path, "nats://a:4222", 'features = "features.toml"')
 
 
 @pytest.mark.parametrize(

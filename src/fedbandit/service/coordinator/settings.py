@@ -12,6 +12,7 @@ clients = 10
 dimension = 25
 arms = 25                               # 1 where the algorithm need not know
 horizon = 1                             # 1 where the algorithm need not know
+features = "features.toml"              # where sites make vectors of values: dimension and arms follow from it
 set = { upload_threshold = 1.1 }        # parameters of the algorithm
 deadline = 30                           # seconds after which a round goes on without silent sites
 epoch_seconds = 3600                    # of an epoch, at whose end an algorithm with a discount forgets
@@ -26,12 +27,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.durable.validation import Limits
+from fedbandit.features.features import Features
 from fedbandit.files.toml import read_toml
+from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.charter import Charter
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
@@ -41,7 +43,7 @@ _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
 _FEDERATION = {
     "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "epoch_seconds", "keep_log",
-    "limits",
+    "limits", "features",
 }  # fmt: skip
 
 
@@ -119,7 +121,7 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
     tables = _value(data, "federations", dict, {})
     if not tables:
         raise InvalidInput("there is no federation: add a table [federations.NAME]")
-    plan = ServicePlan(tuple(_federation(name, table) for name, table in tables.items()))
+    plan = ServicePlan(tuple(_federation(name, table, folder) for name, table in tables.items()))
     journal = _value(data, "journal", str, plan.journal)
     if "://" not in journal and journal != "memory:":
         journal = str(folder / journal)
@@ -154,23 +156,23 @@ def roster_journal(federation: str) -> str:
     return f"{federation}-roster"
 
 
-def _federation(name: str, table: Any) -> FederationPlan:
+def _federation(name: str, table: Any, folder: Path) -> FederationPlan:
     Subjects(name)
     where = f"federations.{name}"
     if not isinstance(table, dict):
         raise InvalidInput(f"{where} must be a table, not {table!r}: write [{where}]")
     _only(f"{where}.", table, _FEDERATION)
-    for key in ("algorithm", "clients", "dimension"):
+    file = _value(table, "features", str, "")
+    for key in ("algorithm", "clients") if file else ("algorithm", "clients", "dimension"):
         if key not in table:
             raise InvalidInput(f"{where}.{key} is missing: a federation needs an algorithm, clients and a dimension")
-    sizes = {key: _value(table, key, int, 1) for key in ("clients", "arms", "dimension", "horizon")}
-    parameters = _value(table, "set", dict, {})
+    sizes = {key: _value(table, key, int, 1) for key in ("clients", "arms", "horizon")}
     try:
-        seconds = table.get("epoch_seconds")
-        charter = Charter.named(
-            _value(table, "algorithm", str, ""), Setting(**sizes), epoch_seconds=seconds, **parameters
-        )
-        charter.require_deployable()
+        charter = charter_of(
+            _value(table, "algorithm", str, ""), _value(table, "set", dict, {}), **sizes,
+            dimension=_value(table, "dimension", int, 0) if "dimension" in table else None,
+            epoch_seconds=table.get("epoch_seconds"), features=Features.read(folder / file) if file else None,
+        )  # fmt: skip
         limits = _limits(_value(table, "limits", dict, {}))
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None

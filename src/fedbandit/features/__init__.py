@@ -1,0 +1,1 @@
+"""Declared features: from the values of a context and of arms to vectors, the same at every site."""

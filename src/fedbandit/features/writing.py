@@ -1,0 +1,39 @@
+"""A declaration as the text of a TOML file."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fedbandit.features.declaration import LARGEST, Declaration
+
+
+def as_toml(declared: Declaration) -> str:
+    """Return the four tables, each feature on a line of its own, with every default written out."""
+    tables = declared.tables
+    if declared.largest != LARGEST:
+        tables["features"]["largest"] = declared.largest
+    lines = []
+    for part, table in tables.items():
+        if table:
+            lines += [f"[{part}]", *(f"{_key(name)} = {_value(value)}" for name, value in table.items()), ""]
+    return "\n".join(lines)
+
+
+def _key(name: str) -> str:
+    return f'"{name}"' if "." in name else name
+
+
+def _value(value: Any) -> str:
+    """Return a value as TOML writes it.
+
+    >>> _value({"kind": "number", "range": [0, 0.5], "weight": 2.0})
+    '{ kind = "number", range = [0, 0.5], weight = 2.0 }'
+    """
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value) if isinstance(value, bool) else repr(value)

@@ -1,0 +1,1 @@
+"""Kernels that turn declared features into vectors."""

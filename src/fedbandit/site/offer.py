@@ -1,0 +1,50 @@
+"""What an application offers at a decision: checked, and where there are features made into vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.checked_input import InputCheck
+from fedbandit.features.features import Features, Values
+from fedbandit.protocol.charter import Charter
+from fedbandit.site.decision import check_ids
+
+
+class Offers:
+    """Reads what is on offer.
+
+    >>> from fedbandit.core.algorithm import Setting
+    >>> offers = Offers(Charter.named("async-linucb", Setting(1, 1, 2, 1)), Bounds(context=1.0, reward=1.0))
+    >>> offers.read([[1, 0], [0, 1]], ["red", "blue"], None)[1]
+    ['red', 'blue']
+    """
+
+    def __init__(self, charter: Charter, bounds: Bounds, features: Features | None = None) -> None:
+        """Take what the federation has agreed on, the limits of vectors and rewards, and the features if any."""
+        self.check = InputCheck(charter.algorithm, charter.setting.dimension, bounds)
+        self._arms = charter.setting.arms  # where they share a context
+        self._features = features
+        if features is not None and bounds.context < 1:
+            raise InvalidInput(
+                f"limits['context'] is {bounds.context:g}, but vectors of features have lengths up to 1: give 1"
+            )
+
+    def read(self, arms: Any, ids: Sequence[Any] | None, context: Values | None) -> tuple[Floats, Sequence[Any] | None]:
+        """Return the vectors of a turn and the ids of its arms."""
+        features = self._features
+        if features is not None:
+            offer = features.encode(context, arms)[np.newaxis]  # new, finite and at most of length 1 by construction
+            ids = features.arm_names if ids is None else ids
+        elif context is not None:
+            raise InvalidInput("context is for sites with features: give them, or hand in arms as vectors alone")
+        else:
+            offer = self.check.offer(arms)
+        if ids is not None:
+            check_ids(ids, self._arms if offer.ndim == 2 else offer.shape[1])
+        return offer, ids

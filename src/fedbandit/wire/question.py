@@ -1,0 +1,21 @@
+"""What a site tells of itself when it asks.
+
+    epoch u64 | settled u64 | mark u64 | waiting u32 | fingerprint u64 [| features u64]
+
+A site without features leaves the last number out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Question(NamedTuple):
+    """What a site tells in an ASK, beside the last download that it has."""
+
+    epoch: int  # of its uploads
+    settled: int  # all of them up to this number were acknowledged
+    mark: int  # the life of the site, which the answer repeats
+    waiting: int = 0  # uploads that were not acknowledged
+    fingerprint: int = 0  # of the charter; 0: not told
+    features: int = 0  # the fingerprint of their declaration; 0: the site is handed vectors
