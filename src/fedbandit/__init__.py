@@ -28,6 +28,7 @@ from fedbandit.simulation.run import run
 
 if TYPE_CHECKING:
     from fedbandit.features.features import Features
+    from fedbandit.logs.log import Log
     from fedbandit.site.policy import Policy
     from fedbandit.site.site import Site
 
@@ -43,6 +44,7 @@ __all__ = [
     "Features",
     "FedbanditError",
     "InvalidInput",
+    "Log",
     "Policy",
     "ProtocolError",
     "Result",
@@ -61,7 +63,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load what only deployments and logs need when it is first asked for."""
-    folder = {"Features": "features", "Policy": "site", "Site": "site"}.get(name)
+    folder = {"Features": "features", "Log": "logs", "Policy": "site", "Site": "site"}.get(name)
     if folder is not None:
         return getattr(import_module(f"fedbandit.{folder}.{name.lower()}"), name)
     raise AttributeError(f"module 'fedbandit' has no attribute {name!r}")

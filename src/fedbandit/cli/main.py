@@ -20,6 +20,7 @@ from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.roster import invite, join, remove, revoke, sites
 from fedbandit.cli.run import run
 from fedbandit.cli.serve import serve
+from fedbandit.cli.suggest import suggest
 from fedbandit.cli.up import up
 from fedbandit.core.errors import FedbanditError
 
@@ -37,6 +38,7 @@ app.command("panels")(show_panels)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)
+app.command()(suggest)
 app.command()(up)
 app.command()(serve)
 app.command()(check)

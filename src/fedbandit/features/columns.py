@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -65,11 +65,11 @@ class Offers(Protocol):
     """Turns of the past, as `Features.encode_log` takes them."""
 
     @property
-    def context(self) -> dict[str, Column]:
+    def context(self) -> Mapping[str, Column]:
         """The columns of the contexts, a row a turn."""
 
     @property
-    def arms(self) -> dict[str, Column]:
+    def arms(self) -> Mapping[str, Column]:
         """The columns of arms."""
 
     @property

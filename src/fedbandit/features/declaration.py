@@ -15,7 +15,7 @@ from fedbandit.features.kinds import Feature, read_feature
 from fedbandit.features.values import different_texts
 
 LARGEST = 256  # the dimension above which features are refused, unless `largest` says otherwise
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _OPTIONS = {"constant", "main", "personal", "length", "hash_to", "largest", "arms"}
 
 
@@ -123,7 +123,7 @@ def _table(tables: Mapping[str, Any], part: str) -> Mapping[str, Any]:
         raise InvalidInput(f"{part} must be a table, not {shown(table)}: write [{part}]")
     if part != "features":
         for name in table:
-            if not isinstance(name, str) or not _NAME.fullmatch(name):
+            if not isinstance(name, str) or not NAME.fullmatch(name):
                 raise InvalidInput(
                     f"{part} has the name {shown(name)}: begin with a letter or _, go on with letters, digits, _ . -"
                 )

@@ -128,7 +128,7 @@ class Features:
 
     def encode_log(self, log: Offers) -> Floats:
         """Return the vectors (T, K, d) of all that a log offered, or the contexts (T, d) that arms share."""
-        out = np.empty((len(log.offered), 1 if self.shares_context else log.offered.shape[1], self.dimension))
+        out = np.empty((len(log.row), 1 if self.shares_context else log.offered.shape[1], self.dimension))
         for first in range(0, len(out), _AT_A_TIME):
             turns = np.arange(first, min(first + _AT_A_TIME, len(out)))
             self._encode_some(log, turns, out[first : first + _AT_A_TIME])

@@ -16,8 +16,17 @@ def as_toml(declared: Declaration) -> str:
     lines = []
     for part, table in tables.items():
         if table:
-            lines += [f"[{part}]", *(f"{_key(name)} = {_value(value)}" for name, value in table.items()), ""]
+            lines += [f"[{part}]", *(feature_line(name, value) for name, value in table.items()), ""]
     return "\n".join(lines)
+
+
+def feature_line(name: str, value: Any) -> str:
+    """Return a line of a table.
+
+    >>> feature_line("hour", {"kind": "bins", "edges": [6, 12, 18]})
+    'hour = { kind = "bins", edges = [6, 12, 18] }'
+    """
+    return f"{_key(name)} = {_value(value)}"
 
 
 def _key(name: str) -> str:

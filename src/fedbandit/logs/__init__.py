@@ -1,0 +1,1 @@
+"""Logs of past decisions: read from files and data frames, checked row by row."""
