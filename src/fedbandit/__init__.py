@@ -27,6 +27,7 @@ from fedbandit.simulation.run import environment_named as environment
 from fedbandit.simulation.run import run
 
 if TYPE_CHECKING:
+    from fedbandit.evaluation.evaluate import evaluate
     from fedbandit.features.features import Features
     from fedbandit.logs.log import Log
     from fedbandit.site.policy import Policy
@@ -55,15 +56,18 @@ __all__ = [
     "algorithms",
     "environment",
     "environments",
+    "evaluate",
     "experiments",
     "reproduce",
     "run",
 ]
 
 
+LATER = {"Features": "features", "Log": "logs", "Policy": "site", "Site": "site", "evaluate": "evaluation"}  # by folder
+
+
 def __getattr__(name: str) -> Any:
     """Load what only deployments and logs need when it is first asked for."""
-    folder = {"Features": "features", "Log": "logs", "Policy": "site", "Site": "site"}.get(name)
-    if folder is not None:
-        return getattr(import_module(f"fedbandit.{folder}.{name.lower()}"), name)
+    if name in LATER:
+        return getattr(import_module(f"fedbandit.{LATER[name]}.{name.lower()}"), name)
     raise AttributeError(f"module 'fedbandit' has no attribute {name!r}")

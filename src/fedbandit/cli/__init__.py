@@ -1,4 +1,4 @@
-"""The command line: `fedbandit list | describe | run | reproduce | data | suggest | demo | serve | broker | keys`."""
+"""The command line: `fedbandit list | describe | run | reproduce | data | suggest | evaluate | demo | serve ...`."""
 
 from fedbandit.cli.main import main
 

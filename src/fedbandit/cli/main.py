@@ -12,6 +12,7 @@ from fedbandit.cli.broker import broker
 from fedbandit.cli.check import check
 from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
+from fedbandit.cli.evaluate import evaluate
 from fedbandit.cli.features import features
 from fedbandit.cli.keys import app as keys
 from fedbandit.cli.listing import describe, list_all
@@ -39,6 +40,7 @@ app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)
 app.command()(suggest)
+app.command()(evaluate)
 app.command()(up)
 app.command()(serve)
 app.command()(check)

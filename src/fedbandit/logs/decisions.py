@@ -17,7 +17,7 @@ class Decisions:
 
     site: Ints  # the number of the site
     sites: tuple[str, ...]  # their names
-    time: Floats  # in seconds
+    time: Floats  # in seconds since 1970, or since another beginning; NaN where it is not known
     choice: Ints  # the place of the chosen arm among those on offer; of an unknown offer the number of its id
     reward: Floats
     propensity: Floats | None  # how likely the choice was, where the log knows

@@ -73,7 +73,7 @@ class Log(Decisions):
             refuse_where((chance <= 0) | (chance > 1), chance, "propensity", "it must be in (0, 1]")
         log = cls(
             site=whole["site"], sites=tuple(str(each) for each in range(int(whole["site"].max()) + 1)),
-            time=numbers.get("time", np.arange(count, dtype=np.float64)), choice=whole["choice"],
+            time=numbers.get("time", np.full(count, np.nan)), choice=whole["choice"],
             reward=numbers["reward"], propensity=numbers.get("propensity"), row=np.arange(1, count + 1),
             context=Columns(_no_column, []), arms={}, candidates=np.arange(count * offered).reshape(count, offered),
             vectors=vectors,

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.checked_input import InputCheck
 from fedbandit.durable.site_life import WHO
@@ -14,6 +17,8 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.site.decision import check_ids, named_arm
 from fedbandit.site.exploration import Lots
 from fedbandit.wire.state import decode_state, encode_state
+
+SAMPLES = 1000  # of a policy that chooses by a sample, to see how likely it is to choose each arm
 
 
 @dataclass
@@ -24,6 +29,7 @@ class PolicyFile:
     number: int
     version: int
     state: bytes  # which type it is of follows from the charter
+    taken: float = 0.0  # when, in seconds since 1970; 0 in files of versions that did not say
 
 
 class Policy:
@@ -37,8 +43,11 @@ class Policy:
     0
     """
 
-    def __init__(self, charter: Charter, number: int, version: int, state: bytes, seed: int = 0) -> None:
-        """Take the state of a client side, as bytes."""
+    def __init__(
+        self, charter: Charter, number: int, version: int, state: bytes, seed: int = 0, taken: float = 0.0
+    ) -> None:
+        """Take the state of a client side, as bytes, and when it was taken, in seconds since 1970; 0: nobody knows."""
+        self.taken = taken
         self.charter = charter
         self.number = number
         self.version = version
@@ -54,9 +63,27 @@ class Policy:
         check_ids(ids, charter.setting.arms if charter.algorithm.shares_context else offer.shape[1])
         return named_arm(self._side.choose(self._state, WHO, offer, self._lots.draw()), ids)
 
+    def chances(self, arms: Any) -> Floats:
+        """Return how likely it is to choose each arm: exactly, or over 1,000 samples where it chooses by a sample."""
+        if self.charter.algorithm.duels:
+            raise InvalidInput(f"{self.charter.algorithm.id} chooses two arms, which have no chance of their own")
+        side, offer = self._side, self._check.offer(arms)
+        count = self.charter.setting.arms if self.charter.algorithm.shares_context else offer.shape[1]
+        samples = self._lots.size - side.draws_lot
+        found = np.zeros(count)
+        repeats = SAMPLES if samples else 1
+        for _ in range(repeats):
+            draws = self._lots.draw()
+            if side.draws_lot:
+                found += side.chances(self._state, WHO, offer, draws)[0]
+            else:
+                found[int(side.choose(self._state, WHO, offer, draws)[0])] += 1.0
+        return found / repeats
+
     def to_bytes(self) -> bytes:
         """Return the policy as bytes."""
-        return encode_state(PolicyFile(self.charter.text, self.number, self.version, encode_state(self._state)))
+        state = encode_state(self._state)
+        return encode_state(PolicyFile(self.charter.text, self.number, self.version, state, self.taken))
 
     @classmethod
     def from_bytes(cls, data: bytes, seed: int = 0) -> Policy:
@@ -64,7 +91,7 @@ class Policy:
         file = decode_state(data, PolicyFile)
         if not isinstance(file, PolicyFile):
             raise ProtocolError("these bytes are a state, but not a policy")
-        return cls(Charter.from_text(file.charter), file.number, file.version, file.state, seed)
+        return cls(Charter.from_text(file.charter), file.number, file.version, file.state, seed, file.taken)
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file."""

@@ -2,7 +2,6 @@
 
     site = fb.Site("lean-linucb", dimension=25, clients=100, number=7, store="site.db")
     decision = site.choose(arms, ids=names)         # a few microseconds; nothing waits for the network
-    ...
     site.learn(decision.id, reward)                  # whenever the reward is known, in any order, once or repeatedly
 
 It works without a coordinator. `connect` lets it talk to one in a thread of its own, `await site.run(...)` in a task of
@@ -190,7 +189,8 @@ class Site(ClosedByWith):
     def policy(self) -> Policy:
         """Return what the site has learnt so far as a policy, which can be saved to a file."""
         with self._guard.reading():
-            return Policy(self.charter, self.node.number, self.node.version, self.node.encoded_state())
+            node = self.node
+            return Policy(self.charter, node.number, node.version, node.encoded_state(), taken=time.time())
 
     def hear(self, frame: bytes) -> str:
         """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""

@@ -1,0 +1,145 @@
+"""`fb.evaluate`: what a fixed policy would have earned, or in one sentence why the log cannot tell."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.errors import InvalidInput
+from fedbandit.evaluation.estimates import Estimates, estimates_of, terms_of
+from fedbandit.features.features import Features
+from fedbandit.logs.log import Log
+from fedbandit.site.policy import Policy
+
+log_of = logging.getLogger("fedbandit.evaluation")
+
+FEWEST = 100.0  # effective rows
+FARTHEST = 4.0  # errors that the mean weight may be from 1
+
+
+@dataclass(frozen=True)
+class Evaluation(Estimates):
+    """Estimates over the whole log, and by site with the model of the whole log."""
+
+    by_site: dict[str, Estimates]
+
+
+def evaluate(
+    log: Log,
+    policy: Any,
+    *,
+    features: Features | None = None,
+    anyway: bool = False,
+    include_earlier: bool = False,
+) -> Evaluation:
+    """Estimate what a policy would have earned: a `fb.Policy`, or its chances of each arm (T, K).
+
+    The policy is one that does not learn. It must not be judged on rewards that it learnt from, so rows from before it
+    was taken are left out, unless `include_earlier` says that it did not learn from them. `features` make vectors of
+    the log, unless it was made of arrays. `anyway` evaluates although the log hardly can tell, and warns instead.
+
+    >>> rng = np.random.default_rng(0)
+    >>> arms, choice = rng.random((2000, 2, 1)), rng.integers(2, size=2000)
+    >>> reward = arms[np.arange(2000), choice, 0]
+    >>> log = Log.from_arrays(site=choice, arms=arms, choice=choice, reward=reward, propensity=np.full(2000, 0.5))
+    >>> best = np.eye(2)[arms[:, :, 0].argmax(axis=1)]
+    >>> round(evaluate(log, best).dr, 2)
+    0.67
+    """
+    if isinstance(policy, Policy):
+        _require_features(policy, features)
+        log = log if include_earlier else _since(log, policy.taken)
+    propensity = log.propensity
+    if propensity is None:
+        raise InvalidInput(
+            "the log has no propensities, so no other policy can be judged by it: log how likely choices were"
+        )
+    if (propensity == 1.0).all():
+        raise InvalidInput(
+            "all propensities are 1, so nothing is known of what was not chosen: log decisions with explore above 0"
+        )
+    vectors = log.encode(features)
+    chances = _chances(log, policy, vectors)
+    terms = terms_of(vectors, log.choice, log.reward, propensity, chances)
+    found = estimates_of(terms)
+    _require(found, anyway)
+    by_site = {
+        name: estimates_of(terms.take(log.site == number))
+        for number, name in enumerate(log.sites)
+        if (log.site == number).any()
+    }
+    return Evaluation(**{each.name: getattr(found, each.name) for each in fields(found)}, by_site=by_site)
+
+
+def _require_features(policy: Policy, features: Features | None) -> None:
+    known, given = policy.charter.features, None if features is None else features.fingerprint
+    if known != given:
+        raise InvalidInput(
+            f"the policy decides by {'features ' + known if known else 'vectors'}, but {given or 'none'} were given: "
+            "give those of its site"
+        )
+
+
+def _since(log: Log, taken: float) -> Log:
+    """Return the rows from the time on at which a policy was taken; rows of unknown time count as later."""
+    is_earlier = log.time < taken
+    if is_earlier.all():
+        raise InvalidInput(
+            "all rows of the log are from before the policy was taken, so it may have learnt from them: give later "
+            "ones, or include_earlier, if it did not"
+        )
+    if is_earlier.any():
+        log_of.warning("%d rows from before the policy was taken are left out", is_earlier.sum())
+        return log.take(np.flatnonzero(~is_earlier))
+    return log
+
+
+def _chances(log: Log, policy: Any, vectors: Floats) -> Floats:
+    """Return how likely the policy is to choose each arm of each row."""
+    if isinstance(policy, Policy):
+        is_there = log.offered >= 0
+        found = np.zeros(log.offered.shape)
+        for turn, arms in enumerate(vectors):
+            found[turn, is_there[turn]] = policy.chances(arms[is_there[turn]])
+        return found
+    try:
+        given: Floats = np.asarray(policy, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"policy must be a fb.Policy or chances (T, K), not {type(policy).__name__}: give one"
+        ) from None
+    if given.shape != log.offered.shape:
+        raise InvalidInput(
+            f"policy has shape {given.shape}, but the log {log.offered.shape}: give a chance for each arm"
+        )
+    is_wrong = ~((given >= 0).all(axis=1) & (np.abs(given.sum(axis=1) - 1) <= 1e-9))
+    if is_wrong.any():
+        turn = int(np.argmax(is_wrong))
+        raise InvalidInput(f"policy[{turn}] is {given[turn].tolist()}: chances are at least 0 and add up to 1")
+    if (given[log.offered < 0] > 0).any():
+        turn = int(np.argmax(((given > 0) & (log.offered < 0)).any(axis=1)))
+        raise InvalidInput(f"policy[{turn}] may choose an arm that was not on offer: give it the chance 0")
+    return given
+
+
+def _require(found: Estimates, anyway: bool) -> None:
+    """Refuse, or warn of, a log that cannot tell."""
+    troubles = []
+    if abs(found.mean_weight - 1) > FARTHEST * found.mean_weight_error:
+        troubles.append(
+            f"mean weight {found.mean_weight:.2f} +- {found.mean_weight_error:.2f}: the propensities are not those of "
+            "the choices"
+        )
+    if found.effective < FEWEST:
+        troubles.append(
+            f"{found.effective:.0f} effective rows: the log has too few choices that this policy would make, at least "
+            f"{FEWEST:.0f} are needed"
+        )
+    for each in troubles:
+        if not anyway:
+            raise InvalidInput(f"{each}; give anyway to see the estimates nevertheless")
+        log_of.warning("%s", each)
