@@ -149,6 +149,13 @@ def test_a_value_is_not_taken_for_another_that_equals_it():
     assert not np.array_equal(vectors[0], vectors[1])
 
 
+def test_levels_are_known_by_their_texts_whatever_the_type_of_a_value():
+    features = fb.Features({"arm": {"level": {"kind": "category", "levels": [1, True]}}})
+    assert features.names[1:] == ["level=1", "level=true", "level=?"]
+    found = features.encode({}, [{"level": each} for each in (1, 1.0, "1", True, "true", 2, None)])
+    assert found[:, 1:].argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 2, 2]
+
+
 def test_a_file_of_features_is_written_and_read_again(example, tmp_path):
     features = fb.Features(example["declared"])
     features.write(tmp_path / "features.toml")
