@@ -133,7 +133,7 @@ def test_a_journal_of_another_federation_is_not_touched(fedbandit, tmp_path, bro
     process.communicate()
     (tmp_path / "serve.toml").write_text(text)
     before = (tmp_path / "journals" / "demo.db").read_bytes()
-    refused(fedbandit("serve", "serve.toml"), "the journal belongs to another federation: it says")
+    refused(fedbandit("serve", "serve.toml"), "the journal belongs to another federation, whose dimension is 3, not 2")
     assert (tmp_path / "journals" / "demo.db").read_bytes() == before
 
 

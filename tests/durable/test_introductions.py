@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from samples.pair import ARMS, NO_LOTS, charter, kinds, open_server, open_site, to_sites, turn
@@ -79,6 +82,45 @@ def test_a_site_with_another_charter_is_told_so_and_loses_nothing(difference):
     right = open_site(ASYNC)
     server.receive(right.resend()[0], 1.0, 0)
     assert not list(server.concerns), "it is over when the site comes with the right one"
+
+
+def asked(server, site):
+    receive(server, [site.resend()[0]])
+    to_sites({0: site}, server.commit())
+    return site.disagreement
+
+
+def test_a_site_with_another_charter_hears_which_field_differs_until_that_is_over():
+    journal, site = MemoryJournal(), open_site(ASYNC)
+    for _ in range(3):
+        assert asked(open_server(charter(ridge=3.0), journal), site).startswith(
+            "ridge is 0.1 here and 3.0 in the federation: open the site with the federation's"
+        )
+    turn(site)
+    assert asked(open_server(charter(ridge=3.0), journal), site)
+    server = open_server(ASYNC)
+    assert asked(server, site) == ""
+    assert asked(server, open_site(ASYNC)) == ""
+
+
+def test_whoever_asks_for_the_charter_is_told_it_and_nothing_is_written():
+    server = open_server(ASYNC, limits=Limits(bounds=Bounds(reward=2.0)))
+    before = list(server.journal.records(0))
+    (verdict,) = receive(server, [Frame(Kind.JOIN, 0, 0, 0).to_bytes()])
+    ((site, answer),) = server.commit()
+    told = Charter.from_text(Frame.from_bytes(answer).body.decode())
+    assert (verdict.outcome, site, told, told.limits) == (Outcome.ACCEPTED, 0, ASYNC, {"reward": 2.0})
+    assert list(server.journal.records(0)) == before
+    assert receive(server, [answer])[0].reason == "a site may not send a frame of kind charter"
+    assert [each.outcome for each in receive(server, [Frame(Kind.JOIN, 1, 0, 0).to_bytes()])] == [Outcome.REFUSED]
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"algorithm": "none", "parameters": {}, "setting": {}}', bytes(9)])
+def test_a_charter_that_is_none_changes_nothing(body):
+    site = open_site(ASYNC)
+    with pytest.raises(ProtocolError, match="the charter of the federation is not known here"):
+        site.receive(Frame(Kind.CHARTER, 0, 0, 0, body).to_bytes())
+    assert site.disagreement == ""
 
 
 def test_sizes_that_an_algorithm_need_not_know_are_told_and_no_more():

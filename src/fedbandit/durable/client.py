@@ -23,9 +23,11 @@ time between an opening and the coordinator's word: what it held may be lost.
 
 from __future__ import annotations
 
-from fedbandit.core.errors import ProtocolError
+from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journalled_site import JournalledSite
 from fedbandit.durable.site_events import Checked, Heard, Ticked
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.charter_fields import disagreement
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers
 from fedbandit.wire.question import Question
 
@@ -72,6 +74,8 @@ class DurableClient(JournalledSite):
         elif frame.kind is Kind.CLOSED:
             if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked:
                 self._closed(frame)
+        elif frame.kind is Kind.CHARTER:
+            self._hear_charter(frame.body)
         else:
             raise ProtocolError(f"a coordinator may not send a frame of kind {frame.name}")
 
@@ -124,8 +128,18 @@ class DurableClient(JournalledSite):
             self.unchecked = None
             self._append(Checked())
         if mark == self.life.decisions.life:  # the coordinator knows this site now
+            self.disagreement = self.disagreement if self._was_told else ""
+            self._was_told = False
             self.life.outbox.send_again(self._asked_for)
             self._asked_for.clear()
+
+    def _hear_charter(self, body: bytes) -> None:
+        """Compare what the federation has agreed on; a coordinator tells it to whoever has something else."""
+        try:
+            agreed = Charter.from_text(body.decode(errors="replace"))
+        except InvalidInput as error:
+            raise ProtocolError(f"the charter of the federation is not known here: {error}") from None
+        self.disagreement, self._was_told = disagreement(self.charter, agreed), True
 
     def _heir(self) -> int:
         return max(self.life.decisions.life, self.life.node.epoch + 1, self._newest_heir + 1)

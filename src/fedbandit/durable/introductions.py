@@ -36,16 +36,17 @@ class Introductions:
         self._told: dict[int, dict[int, str]] = {}  # by site and epoch: what differs from this charter, if anything
         self._lives: dict[int, tuple[int, int]] = {}  # by site: the life before, and the last
 
-    def ask(self, frame: Frame, now: float) -> None:
-        """Note what a site tells of itself."""
+    def ask(self, frame: Frame, now: float) -> bool:
+        """Note what a site tells of itself; return whether it has another charter, and needs to hear this one."""
         client, question = frame.client, frame.question
         self.backlogs[client] = question.waiting
-        self._compare_charters(client, question, now)
+        is_other = self._compare_charters(client, question, now)
         before, last = self._lives.get(client, (-1, -1))
         if question.mark != last:
             self._lives[client] = last, question.mark
             if question.mark == before:
                 self.note_two(client, now)
+        return is_other
 
     def note_two(self, client: int, now: float) -> str:
         """Raise the concern that two sites have one number; return it in words."""
@@ -68,7 +69,7 @@ class Introductions:
         if not later and not is_known and not frame.is_old:
             raise AskFirst(f"site {frame.client} has not introduced itself in epoch {frame.epoch}: ask first")
 
-    def _compare_charters(self, client: int, question: Question, now: float) -> None:
+    def _compare_charters(self, client: int, question: Question, now: float) -> bool:
         epoch, fingerprint = question.epoch, question.fingerprint
         differences = self._charter.differences(fingerprint, question.features) if fingerprint else []
         matter = [each for each in differences if each != NEEDLESS_SIZES]
@@ -84,3 +85,4 @@ class Introductions:
             self._concerns.note("another-charter", text, now, client)
         else:
             self._concerns.clear("another-charter", client)
+        return bool(matter)

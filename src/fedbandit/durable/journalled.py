@@ -103,6 +103,10 @@ class JournalledServer:
         self._unsynced.clear()
         self._since_snapshot = 0
 
+    def _tell_charter(self, client: int) -> None:
+        agreed = self.charter.with_limits(self.validation.limits.bounds).text
+        self.postbox.answer(Frame(Kind.CHARTER, client, 0, 0, agreed.encode()))
+
     def _recover(self, epoch: int) -> None:
         self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
         self.accounts = Accounts(told={})

@@ -43,6 +43,8 @@ class JournalledSite:
         self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
         self.is_closing = False
         self.refusal = ""  # why the coordinator does not take in what the site sends, for now
+        self.disagreement = ""  # what differs from what the federation has agreed on
+        self._was_told = False  # that, since the coordinator last answered a question
         self._must_ask = False  # before the coordinator takes in some uploads
         self._asked_for: set[tuple[int, int]] = set()  # the epochs and numbers of those
         self._not_meant: list[bytes] = []  # acknowledged before they were sent: another's with the same number were

@@ -97,11 +97,11 @@ class DurableServer(JournalledServer):
 
     def _judge(self, frame: Frame, now: float) -> Judged:
         """Decide what is to become of a frame, and hold the answers; what is known changes only if it is news."""
-        if frame.kind is Kind.UPLOAD:
-            return self._upload(frame, now)
-        if frame.kind is Kind.VOID:
-            return self._void(frame, now)
-        return self._ask(frame, now) if frame.kind is Kind.ASK else self._close(frame, now)
+        if frame.kind is Kind.JOIN:
+            self._tell_charter(frame.client)
+            return ACCEPTED
+        judges = {Kind.UPLOAD: self._upload, Kind.VOID: self._void, Kind.ASK: self._ask, Kind.CLOSE: self._close}
+        return judges[frame.kind](frame, now)
 
     def _upload(self, frame: Frame, now: float) -> Judged:
         client, epoch, seen, accounts = frame.client, frame.epoch, self.node.seen, self.accounts
@@ -154,15 +154,15 @@ class DurableServer(JournalledServer):
         missing, reason = question.settled - here, ""
         if missing > 0:
             self.accounts.check_epoch(client, question.epoch, now, self.validation.limits)
-            reason = (
-                f"site {client} has acknowledgements up to {question.settled}, this journal has {here}: it is not whole"
-            )
+            told = f"site {client} has acknowledgements up to {question.settled}"
+            reason = f"{told}, this journal has {here}: it is not whole"
         begun = new_epoch(self, frame, missing > 0, now)
         if missing > 0:
             text = f"{reason}; what was in {missing} uploads is lost. Was the journal restored from a backup?"
             self.concerns.note("uploads-missing", text, now, client, lasts=DAY)
         self._note_layout(frame)
-        self.introductions.ask(frame, now)
+        if self.introductions.ask(frame, now):
+            self._tell_charter(client)
         self.concerns.tidy(now)
         version = frame.epoch, frame.sequence
         self._asked[client] = min(version, self._asked.get(client, version))  # two sites with one number may ask

@@ -27,7 +27,7 @@ from fedbandit.protocol.seen import Seen
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind
 
 AHEAD = 1  # epochs of forgetting that a site may be ahead of the coordinator
-FROM_SITES = (Kind.UPLOAD, Kind.ASK, Kind.VOID, Kind.CLOSE)
+FROM_SITES = (Kind.UPLOAD, Kind.ASK, Kind.VOID, Kind.CLOSE, Kind.JOIN)
 
 
 class NotYet(ProtocolError):
@@ -89,7 +89,7 @@ class Validation:
             raise ProtocolError(f"site {sender} sent a frame in the name of site {frame.client}")
         if frame.epoch > LARGEST_NUMBER:
             raise ProtocolError(f"{frame.epoch} is not an epoch: they are below {LARGEST_NUMBER}")
-        if frame.sequence > LARGEST_NUMBER or (frame.sequence == 0 and frame.kind is not Kind.ASK):
+        if frame.sequence > LARGEST_NUMBER or (frame.sequence == 0 and frame.kind not in (Kind.ASK, Kind.JOIN)):
             raise ProtocolError(f"{frame.sequence} is not a sequence number: they count from 1")
 
     def check_ahead(self, frame: Frame, seen: Seen, known: Iterable[int]) -> None:

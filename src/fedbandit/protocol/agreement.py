@@ -4,6 +4,7 @@ and where there are features from them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
@@ -22,6 +23,7 @@ def charter_of(
     horizon: int,
     epoch_seconds: float | None,
     features: Features | None,
+    limits: Mapping[str, float] | None = None,
 ) -> Charter:
     """Return the charter; what features decide need not be given, and is refused if it is given otherwise.
 
@@ -37,7 +39,7 @@ def charter_of(
         raise InvalidInput("dimension is missing: give the number of features of an arm, or features")
     charter = Charter.named(
         algorithm, Setting(clients, arms, dimension, horizon), epoch_seconds=epoch_seconds,
-        features=None if features is None else features.fingerprint, **parameters,
+        features=None if features is None else features.fingerprint, limits=limits, **parameters,
     )  # fmt: skip
     if features is not None:
         _require_fit(charter.algorithm, features)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.former_names import former_fields
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.messages import Download, Upload
+from fedbandit.protocol.charter_fields import contrast
 from fedbandit.protocol.schema import Schema
 
 
@@ -57,6 +60,7 @@ class Charter:
     setting: Setting
     epoch_seconds: float | None = None  # None: whoever runs the nodes tells them the epoch by another measure
     features: str | None = None  # the fingerprint of their declaration; None: applications hand in vectors
+    limits: dict[str, float] = field(default_factory=dict, compare=False)  # of input; to a site, as it was told them
 
     def __post_init__(self) -> None:
         """Refuse a length of epochs that is none, or that would do nothing.
@@ -79,16 +83,21 @@ leave it out
 
     @classmethod
     def named(
-        cls,
-        algorithm: str | Algorithm,
-        setting: Setting,
-        *,
-        epoch_seconds: float | None = None,
-        features: str | None = None,
-        **parameters: Any,
-    ) -> Charter:
+        cls, algorithm: str | Algorithm, setting: Setting, *, epoch_seconds: float | None = None,
+        features: str | None = None, limits: Mapping[str, float] | None = None, **parameters: Any,
+    ) -> Charter:  # fmt: skip
         """Return the charter of an algorithm by its name and parameters, or as an object."""
-        return cls(algorithm_of(algorithm, parameters, setting.clients), setting, epoch_seconds, features)
+        made = algorithm_of(algorithm, parameters, setting.clients)
+        return cls(made, setting, epoch_seconds, features, {name: float(each) for name, each in (limits or {}).items()})
+
+    def with_limits(self, bounds: Bounds) -> Charter:
+        """Return it with the limits of a coordinator, those that there are.
+
+        >>> charter = Charter.named("async-linucb", Setting(clients=3, arms=2, dimension=4, horizon=100))
+        >>> charter.with_limits(Bounds(reward=2.0)).limits
+        {'reward': 2.0}
+        """
+        return replace(self, limits={name: each for name, each in asdict(bounds).items() if each < math.inf})
 
     def require_deployable(self) -> None:
         """Refuse a discount without epochs, which only a clock tells in a deployment, and restarts, which none has.
@@ -130,6 +139,8 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             values["epoch_seconds"] = self.epoch_seconds
         if self.features is not None:
             values["features"] = self.features
+        if self.limits:
+            values["limits"] = self.limits
         return json.dumps(values, sort_keys=True)
 
     @property
@@ -178,6 +189,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             setting = Setting(**{size: int(sizes[size]) for size in ("clients", "arms", "dimension", "horizon")})
             given = {key: float(value) if value == "inf" else value for key, value in parameters.items()}
             seconds, features = values.get("epoch_seconds"), values.get("features")
+            limits = {str(key): float(value) for key, value in values.get("limits", {}).items()}
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidInput(
                 f"{text[:60]!r} is no charter: give the algorithm, its parameters and the setting"
@@ -185,17 +197,23 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         kind = algorithms[name]
         former = former_fields(kind)
         chosen = kind.from_values({former.get(key, key): value for key, value in given.items()})
-        return cls(chosen, setting, seconds, features)
+        return cls(chosen, setting, seconds, features, limits)
 
     def require(self, text: str, place: str) -> None:
         """Refuse a file that belongs to another charter; what it does not say has its default."""
         if text != self.text and not self._is_meant_by(text):
-            raise InvalidInput(f"{place} belongs to another federation: it says {text}, not {self.text}")
+            raise InvalidInput(f"{place} belongs to another federation{self._contrast(text)}")
+
+    def _contrast(self, text: str) -> str:
+        try:
+            return contrast(Charter.from_text(text), self)
+        except InvalidInput:  # an algorithm or a parameter that is unknown here
+            return f": it says {text}, not {self.text}"
 
     def _is_meant_by(self, text: str) -> bool:
         try:
             return Charter.from_text(text) == self
-        except InvalidInput:  # an algorithm or a parameter that is unknown here
+        except InvalidInput:
             return False
 
     def require_messages_within(self, most: int) -> None:

@@ -1,11 +1,13 @@
 """The site that an application embeds.
 
-    site = fb.Site("lean-linucb", dimension=25, clients=100, number=7, store="site.db")
+    site = fb.Site.join("tls://broker/clinics", credentials="keys/clinics.north.pem", store="site.db")
     decision = site.choose(arms, ids=names)         # a few microseconds; nothing waits for the network
     site.learn(decision.id, reward)                  # whenever the reward is known, in any order, once or repeatedly
 
-It works without a coordinator. `connect` lets it talk to one in a thread of its own, `await site.run(...)` in a task of
-an asyncio program. `choose` and `learn` never wait. A site belongs to the process that opened it.
+`join` asks the coordinator what the federation has agreed on, and connects. `fb.Site("lean-linucb", dimension=25, ...)`
+is told it by the program, and works without a coordinator; `connect` lets it talk to one in a thread of its own, in an
+asyncio program `await site.run(...)` does so in a task. `choose` and `learn` never wait. A site belongs to the process
+that opened it.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from os import getpid
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.randomness import stream
@@ -23,21 +26,22 @@ from fedbandit.durable.checked_input import checked_limits
 from fedbandit.features.features import Features, Values
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.site.advice import Advice
-from fedbandit.site.condition import SiteState
 from fedbandit.site.decision import Decision, named_arm
 from fedbandit.site.exploration import Lots, Propensities, check_samples
-from fedbandit.site.guard import ClosedByWith, Guard, closed
+from fedbandit.site.guard import Guard, closed
+from fedbandit.site.joining import terms
 from fedbandit.site.line import Line
 from fedbandit.site.offer import Offers
 from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
+from fedbandit.site.seen import Seen
 from fedbandit.site.tally import Tally
 from fedbandit.transport.link import RESEND, Connect
 
 log = logging.getLogger("fedbandit.site")
 
 
-class Site(ClosedByWith):
+class Site(Seen):
     """One site of a federation; all its methods may be called from any thread of the process that opened it.
 
     >>> site = Site("async-linucb", dimension=2, clients=3, number=1)
@@ -83,11 +87,12 @@ class Site(ClosedByWith):
         30 random bits that tell apart what is opened in one second. With a `discount`, epochs have `epoch_seconds` of
         the system's clock, the same at all sites and at the coordinator; a decision belongs to the one it is made in.
         """
+        bounds = checked_limits(limits)
         self.charter = charter_of(
             algorithm, parameters, clients=clients, arms=arms, dimension=dimension, horizon=horizon,
-            epoch_seconds=epoch_seconds, features=features,
+            epoch_seconds=epoch_seconds, features=features, limits=limits,
         )  # fmt: skip
-        self._offers = Offers(self.charter, checked_limits(limits), features)
+        self._offers = Offers(self.charter, bounds, features)
         check_samples(propensity_samples, self.charter, number)
         self._guard = Guard()
         self._is_durable = store is not None
@@ -98,6 +103,28 @@ class Site(ClosedByWith):
         self._tally = Tally(number, self.node.opening) if report else None
         self._advice = Advice()
         self._line = Line(self, number, self._guard, stream(seed, "waits", number, self.node.opening), self._release)
+
+    @classmethod
+    def join(
+        cls, to: str, *, credentials: str | Path | None = None, number: int | None = None,
+        features: Features | None = None, store: str | Path | None = None, restored: bool = False, seed: int = 0,
+        propensity_samples: int = 0, report: bool = False, every: float = RESEND, patience: float = 1.0, **said: Any,
+    ) -> Self:  # fmt: skip
+        """Open a site with what its federation has agreed on, and connect it as `connect` does.
+
+        Algorithm, parameters, sizes and limits come from the coordinator, which is waited for, and are kept in the
+        `store`: from then on the site opens whether anybody is there or not. What is `said` of them, as to `Site`, must
+        be as agreed. `features` are given where the federation has some. The `number` is in the credential; without TLS
+        it has to be given, too.
+        """
+        agreed, number = terms(to, credentials, number, store, features, said)
+        site = cls(
+            agreed.algorithm, **asdict(agreed.setting), number=number, limits=agreed.limits, features=features,
+            store=store, restored=restored, seed=seed, propensity_samples=propensity_samples, report=report,
+            epoch_seconds=agreed.epoch_seconds,
+        )  # fmt: skip
+        site.connect(to, credentials=credentials, every=every, patience=patience)
+        return site
 
     def choose(self, arms: Any = None, ids: Sequence[Any] | None = None, *, context: Values | None = None) -> Decision:
         """Decide between arms (K, d), or by a context (d,) that they share; with features all are tables of values."""
@@ -152,40 +179,6 @@ class Site(ClosedByWith):
             log.warning("%s", each)
         return is_new
 
-    @property
-    def pending(self) -> int:
-        """Return how many decisions await their reward."""
-        with self._guard.reading():
-            return self.node.pending
-
-    @property
-    def unsent(self) -> int:
-        """Return how many uploads the coordinator has not acknowledged."""
-        with self._guard.reading():
-            return self.node.unsent
-
-    @property
-    def version(self) -> int:
-        """Return the number of the coordinator's last download, 0 before the first."""
-        with self._guard.reading():
-            return self.node.version
-
-    @property
-    def refused(self) -> list[str]:
-        """Return why the coordinator refused uploads of this site for good, if it did: of the last 100 at most."""
-        with self._guard.reading():
-            return [each.reason for each in self.node.refused]
-
-    @property
-    def state(self) -> SiteState:
-        """Return where the site stands with its coordinator: `site.state.value` is "connected" if all is well."""
-        return self._line.condition.now[0]
-
-    @property
-    def trouble(self) -> str:
-        """Return in a sentence what is wrong, "" if nothing is."""
-        return self._line.condition.now[1]
-
     def policy(self) -> Policy:
         """Return what the site has learnt so far as a policy, which can be saved to a file."""
         with self._guard.reading():
@@ -198,7 +191,8 @@ class Site(ClosedByWith):
             known = self.node.refusals
             self.node.receive(frame)
             new = self.node.refusals - known
-            refused, refusal = self.node.refused[len(self.node.refused) - new :], self.node.refusal
+            refused = self.node.refused[len(self.node.refused) - new :]
+            refusal = self.node.disagreement or self.node.refusal
         for each in refused:  # not while the lock is held: whoever handles the log may ask the site something
             log.warning("the coordinator refused upload %d for good, with all it held: %s", each.sequence, each.reason)
         return refusal

@@ -14,6 +14,8 @@
 | CLOSED | coordinator, site | as asked | the new epoch u64, 1 if the number was taken in before u8, the highest u64 |
 | RENEWED | coordinator, site | the coordinator's new epoch, 0: what the site waits for will not come | |
 | REPORT | site, coordinator | the site's life, and a number that grows | aggregate counters: see `wire.report` |
+| JOIN | site, coordinator | 0: it asks for the charter | |
+| CHARTER | coordinator, site | 0 | what the federation has agreed on, as JSON |
 
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
 newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, all others
@@ -23,8 +25,7 @@ Version 0.1.0 wrote frames in another layout, which is told by a kind below 16 a
 
     kind u8 | client u64 | epoch u32 | sequence u64 | body
 
-In it the epochs of ASK, CLOSE and CLOSED are u32, and an ASK ends with its mark. A site that sends such frames is
-answered in that layout.
+There the epochs of ASK, CLOSE and CLOSED are u32, an ASK ends with its mark, and answers have that layout too.
 
 Where a federation forgets (`protocol.fading`), uploads and downloads say to which of its epochs their sums belong:
 
@@ -42,9 +43,7 @@ from typing import NamedTuple
 from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.question import Question
 
-HEADER = struct.Struct("<BIQQ")
-OLD_HEADER = struct.Struct("<BQIQ")
-CLOCKED_HEADER = struct.Struct("<BIQQQ")
+HEADER, OLD_HEADER, CLOCKED_HEADER = struct.Struct("<BIQQ"), struct.Struct("<BQIQ"), struct.Struct("<BIQQQ")
 LARGEST_HEADER = CLOCKED_HEADER.size
 LARGEST_NUMBER = 1 << 62  # so that every number fits into an array of signed ones
 LARGEST_OLD_EPOCH = (1 << 32) - 1
@@ -64,6 +63,8 @@ class Kind(IntEnum):
     CLOSED = 7
     REPORT = 8
     RENEWED = 9
+    JOIN = 10
+    CHARTER = 11
 
 
 class Standing(IntEnum):
@@ -78,10 +79,9 @@ class Standing(IntEnum):
 BODIES = {  # the bodies that are fixed; those of uploads, downloads, refusals and reports are not
     Kind.ACKNOWLEDGEMENT: struct.Struct("<QQ"),
     Kind.ASK: struct.Struct("<QQQIQ"),
-    Kind.VOID: struct.Struct("<"),
     Kind.CLOSE: struct.Struct("<Q"),
     Kind.CLOSED: struct.Struct("<QBQ"),
-    Kind.RENEWED: struct.Struct("<"),
+    **dict.fromkeys((Kind.VOID, Kind.RENEWED, Kind.JOIN), struct.Struct("<")),
 }
 OLD_BODIES = BODIES | {
     Kind.ASK: struct.Struct("<IQQ"), Kind.CLOSE: struct.Struct("<I"), Kind.CLOSED: struct.Struct("<IBQ"),

@@ -18,7 +18,7 @@ def watch():
 @pytest.fixture
 def lookout(watch, caplog):
     caplog.set_level(logging.INFO, "fedbandit.coordinator")
-    return Lookout("clinics", watch)
+    return Lookout(lambda site: "clinics, north" if site == 4 else "clinics", watch)
 
 
 def said(caplog):
@@ -33,8 +33,8 @@ def test_a_concern_is_logged_once_when_it_is_raised_and_once_when_it_is_over(wat
     lookout.look({}, 9.0, 9.0)
     lookout.look({}, 10.0, 10.0)
     assert said(caplog) == [
-        ("WARNING", "clinics: site 4 has another dimension"),
-        ("INFO", "clinics: over: site 4 has another dimension"),
+        ("WARNING", "clinics, north: site 4 has another dimension"),
+        ("INFO", "clinics, north: over: site 4 has another dimension"),
     ]
 
 
@@ -51,7 +51,7 @@ def test_one_that_comes_and_goes_all_the_time_does_not_fill_the_log(watch, looko
         watch.concerns.clear("backlog", 4)
         lookout.look({}, float(second), float(second))
     assert len(said(caplog)) == 4
-    assert said(caplog)[2] == ("WARNING", "clinics: site 4 has 60 uploads (and 59 more like it)")
+    assert said(caplog)[2] == ("WARNING", "clinics, north: site 4 has 60 uploads (and 59 more like it)")
 
 
 def test_what_the_numbers_say_is_looked_at(lookout, caplog):

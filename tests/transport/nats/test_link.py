@@ -192,7 +192,8 @@ def test_streams_wait_for_the_disk_and_hold_no_more_than_a_message_can_be(broker
 
 BAD = {
     "localhost/demo": "is no address of a broker",
-    "nats://localhost/demo": "is no address of a broker",
+    "nats:///demo": "is no address of a broker",
+    "nats://localhost:/demo": "is no address of a broker",
     "nats://localhost:port/demo": "is no address of a broker",
     "http://localhost:80/demo": "is no address of a broker",
     "nats://localhost:4222": "does not name the federation",

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
@@ -18,7 +19,7 @@ from fedbandit.service.coordinator.logs import RateLimiter
 from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
-from fedbandit.service.status.members import show_members
+from fedbandit.service.status.members import called, show_members
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
@@ -62,14 +63,14 @@ class FederationHost:
             plan.name, plan.charter.algorithm.id, setting.clients, now,
             largest_reward=plan.limits.bounds.reward, concerns=self.server.concerns,
         )  # fmt: skip
-        self._lookout = Lookout(plan.name, self.telemetry.watch)
+        self._called = partial(called, plan.name, self.telemetry.sites)
+        self._lookout = Lookout(self._called, self.telemetry.watch)
         self.failure = ""  # why it is served no more, if something unforeseen has ended it
         self._timer = RoundTimer(plan.deadline)
         self._arrived = FairQueue(self.subjects, MOST_OF_ONE)
         self._sparing = RateLimiter()
         self._news = asyncio.Event()
-        self._is_over = False
-        self._measured = -MEASURE_SECONDS
+        self._is_over, self._measured = False, -MEASURE_SECONDS
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
@@ -172,7 +173,8 @@ class FederationHost:
             silent = self.server.deadline(now)
             with self._beside():
                 self.telemetry.left_out(silent.tolist(), now)
-                log.warning("%s: a round goes on without the sites %s", self.plan.name, silent.tolist())
+                names = [self.telemetry.sites[each].name or each for each in silent.tolist()]
+                log.warning("%s: a round goes on without the sites %s", self.plan.name, names)
             self._watch(elapsed)
         elif self.roster is not None and self.roster.has_none_of(self.server.awaited().tolist()):
             self.server.deadline(now)
@@ -216,7 +218,7 @@ class FederationHost:
         """Log what a site gives cause for, but no more than a line of a kind now and then."""
         told = self._sparing.admit(site, message, time.monotonic())
         if told is not None:
-            log.warning("%s: %s", self.plan.name, told)
+            log.warning("%s: %s", self._called(site), told)
 
     def _take_in(self, arrival: Arrival, now: float) -> None:
         if arrival.sender is None:
@@ -229,8 +231,7 @@ class FederationHost:
             return
         verdict = self._verdict(arrival.data, now, arrival.sender)
         if verdict.reason:
-            refused = verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET)
-            word = "refused" if refused else "noted"
+            word = "refused" if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET) else "noted"
             with self._beside():
                 site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None
                 self._warn(site, f"{word} from site {arrival.sender}: {verdict.reason}")

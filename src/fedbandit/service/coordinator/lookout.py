@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from fedbandit.service.coordinator.logs import RateLimiter
 from fedbandit.service.status.severity import is_grave
@@ -18,8 +18,8 @@ class Lookout:
     `elapsed` is of a clock that never goes back, `now` the time of day.
     """
 
-    def __init__(self, name: str, watch: Watch) -> None:
-        """Take the federation's name and what watches over it."""
+    def __init__(self, name: Callable[[int | None], str], watch: Watch) -> None:
+        """Take what names the federation, or one of its sites, and what watches over it."""
         self._name = name
         self._watch = watch
         self._limiter = RateLimiter()
@@ -31,4 +31,4 @@ class Lookout:
             said = self._limiter.admit(concern.site, f"over: {concern.text}" if is_over else concern.text, elapsed)
             level = logging.INFO if is_over else logging.ERROR if is_grave(concern) else logging.WARNING
             if said is not None:
-                log.log(level, "%s: %s", self._name, said)
+                log.log(level, "%s: %s", self._name(concern.site), said)

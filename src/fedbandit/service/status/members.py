@@ -1,4 +1,4 @@
-"""What the roster tells the status page: the names of sites, and who is gone."""
+"""What the roster tells the status page and the log: the names of sites, and who is gone."""
 
 from __future__ import annotations
 
@@ -15,3 +15,15 @@ def show_members(sites: Sequence[SiteRecord], roster: Roster) -> None:
             site = sites[member.number]
             site.name = "" if member.name == str(member.number) else member.name
             site.is_gone = member.standing is not Standing.JOINED
+
+
+def called(federation: str, sites: Sequence[SiteRecord], site: int | None) -> str:
+    """Return how the log calls a federation, or one of its sites.
+
+    >>> called("clinics", [SiteRecord(0, "north"), SiteRecord(1, "")], 0)
+    'clinics, north'
+    >>> called("clinics", [SiteRecord(0, "north"), SiteRecord(1, "")], 1)
+    'clinics'
+    """
+    name = "" if site is None or site >= len(sites) else sites[site].name
+    return f"{federation}, {name}" if name else federation

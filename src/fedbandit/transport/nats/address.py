@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.subjects import Subjects
 
+USUAL_PORT = 4222  # of NATS
 _CERTIFICATE = "-----BEGIN CERTIFICATE-----"
 
 
@@ -25,11 +27,13 @@ def client_library() -> Any:
 
 @dataclass(frozen=True)
 class Address:
-    """A federation at a broker: `nats://HOST:PORT/FEDERATION`, or `tls://...` with a credential.
+    """A federation at a broker: `nats://HOST:PORT/FEDERATION`, or `tls://...` with a credential; PORT may be left out.
 
     >>> address = Address.parse("nats://127.0.0.1:4222/demo")
     >>> address.server, address.federation
     ('nats://127.0.0.1:4222', 'demo')
+    >>> Address.parse("tls://broker/demo").server
+    'tls://broker:4222'
     """
 
     server: str
@@ -40,11 +44,14 @@ class Address:
         """Take an address apart."""
         parts = urlsplit(url)
         name = parts.path.strip("/")
-        check_server(f"{parts.scheme}://{parts.netloc}")
+        server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else url
+        if parts.hostname and re.search(r":\d*$", parts.netloc.rpartition("]")[2]) is None:
+            server += f":{USUAL_PORT}"
+        check_server(server)
         if not name:
             raise InvalidInput(f"{url!r} does not name the federation: write it after the broker, as in {url}/demo")
         Subjects(name)
-        return cls(f"{parts.scheme}://{parts.netloc}", name)
+        return cls(server, name)
 
 
 def check_server(url: str) -> str:

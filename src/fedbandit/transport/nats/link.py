@@ -81,7 +81,7 @@ class NatsLink:
         try:
             if kind is Kind.REPORT:  # a later one says the same and more
                 await self._broker.publish(self._subjects.report(self._site), frame)
-            elif kind is Kind.ASK:  # the answer to an earlier one may be lost, so no two are the same
+            elif kind in (Kind.ASK, Kind.JOIN):  # the answer to an earlier one may be lost, so no two are the same
                 await self._broker.publish(self._subjects.ask(self._site), frame, reply=self._asked)
             else:
                 await self._wait_for_room()

@@ -1,0 +1,50 @@
+"""What a program can see of a site, at any time and from any thread."""
+
+from __future__ import annotations
+
+from fedbandit.durable.client import DurableClient
+from fedbandit.site.condition import SiteState
+from fedbandit.site.guard import ClosedByWith, Guard
+from fedbandit.site.line import Line
+
+
+class Seen(ClosedByWith):
+    """A site to look at."""
+
+    node: DurableClient
+    _guard: Guard
+    _line: Line
+
+    @property
+    def pending(self) -> int:
+        """Return how many decisions await their reward."""
+        with self._guard.reading():
+            return self.node.pending
+
+    @property
+    def unsent(self) -> int:
+        """Return how many uploads the coordinator has not acknowledged."""
+        with self._guard.reading():
+            return self.node.unsent
+
+    @property
+    def version(self) -> int:
+        """Return the number of the coordinator's last download, 0 before the first."""
+        with self._guard.reading():
+            return self.node.version
+
+    @property
+    def refused(self) -> list[str]:
+        """Return why the coordinator refused uploads of this site for good, if it did: of the last 100 at most."""
+        with self._guard.reading():
+            return [each.reason for each in self.node.refused]
+
+    @property
+    def state(self) -> SiteState:
+        """Return where the site stands with its coordinator: `site.state.value` is "connected" if all is well."""
+        return self._line.condition.now[0]
+
+    @property
+    def trouble(self) -> str:
+        """Return in a sentence what is wrong, "" if nothing is."""
+        return self._line.condition.now[1]
