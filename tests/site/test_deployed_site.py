@@ -82,7 +82,7 @@ def test_a_site_that_is_let_in_is_connected_and_its_end_prints_nothing(deployed)
     ("case", "state", "words"),
     [
         (1, "refused", "authority"),
-        (2, "refused", "credential"),
+        (2, "refused", "the credential of this site has expired"),
         (3, "refused", "ridge is 7.0 here and 0.1 in the federation"),
     ],
     ids=["another authority", "expired", "other parameters"],

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Callable
 from enum import Enum
+from typing import TypeAlias
 
 log = logging.getLogger("fedbandit.site")
 
@@ -18,6 +21,9 @@ class SiteState(Enum):
     FAILING = "failing"  # something else is in the way, such as a full disk, here or at the broker; it tries again
 
 
+Watcher: TypeAlias = Callable[[SiteState, str], None]
+
+
 class Condition:
     """The present state and trouble of a site, logged once whenever they change.
 
@@ -30,13 +36,32 @@ class Condition:
     def __init__(self) -> None:
         """Begin offline."""
         self.now: tuple[SiteState, str] = SiteState.OFFLINE, ""  # both at once, so that any thread may read it
+        self._watchers: list[Watcher] = []
+        self._telling = threading.RLock()  # so that whoever watches hears of changes in their order
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell somebody how the site stands, now and whenever that changes."""
+        with self._telling:
+            self._watchers.append(watcher)
+            _tell(watcher, *self.now)
 
     def become(self, state: SiteState, trouble: str = "", error: BaseException | None = None) -> None:
         """Note where the site stands, what is wrong, and the error behind it if it is one that nobody expected."""
-        before, self.now = self.now, (state, trouble)
-        if self.now == before:
-            return
-        if trouble:
-            log.warning("%s: %s", state.value, trouble, exc_info=error)
-        elif state is SiteState.CONNECTED:
-            log.info("connected to the coordinator")
+        with self._telling:
+            before, self.now = self.now, (state, trouble)
+            if self.now == before:
+                return
+            if trouble:
+                log.warning("%s: %s", state.value, trouble, exc_info=error)
+            elif state is SiteState.CONNECTED:
+                log.info("connected to the coordinator")
+            for watcher in self._watchers:
+                _tell(watcher, state, trouble)
+
+
+def _tell(watcher: Watcher, state: SiteState, trouble: str) -> None:
+    """Tell a part of the program; whatever it makes of that, the site goes on."""
+    try:
+        watcher(state, trouble)
+    except Exception:
+        log.exception("what the program does when the site's state changes has failed")

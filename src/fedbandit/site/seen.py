@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fedbandit.durable.client import DurableClient
 from fedbandit.site.condition import SiteState
 from fedbandit.site.guard import ClosedByWith, Guard
@@ -43,6 +45,22 @@ class Seen(ClosedByWith):
     def state(self) -> SiteState:
         """Return where the site stands with its coordinator: `site.state.value` is "connected" if all is well."""
         return self._line.condition.now[0]
+
+    @property
+    def connected(self) -> bool:
+        """Tell whether the coordinator has answered, and takes in what the site sends."""
+        return self.state is SiteState.CONNECTED
+
+    def on_change(self, tell: Callable[[SiteState, str], None]) -> None:
+        """Call `tell(state, trouble)` now, and whenever one of the two changes.
+
+        That is in the thread in which the site talks: nothing should be waited for there.
+
+        >>> from fedbandit.site.site import Site
+        >>> Site("async-linucb", dimension=2).on_change(lambda state, trouble: print(state.value, trouble or "-"))
+        offline -
+        """
+        self._line.condition.watch(tell)
 
     @property
     def trouble(self) -> str:

@@ -115,7 +115,8 @@ def test_nobody_without_a_certificate_is_let_in(secure):
 
 
 def test_an_expired_credential_is_refused_and_logged(secure):
-    refused(secure, secure.expired.path("demo.0"))
+    refused(secure, secure.expired.path("demo.0"))  # by the site itself, which can read it
+    assert_refused(secure, security(secure.broker.url, secure.expired.path("demo.0")))
     until(lambda: secure.logged("certificate has expired"))
 
 

@@ -30,6 +30,7 @@ log = logging.getLogger("fedbandit.site")
 
 CONNECT_SECONDS = 5
 AWAY = "is its coordinator serving?"
+EXPIRED = "the credential of this site has expired: ask for a new one (`fedbandit invite`, or `fedbandit keys new`)"
 NO_ROOM = (10077, 10167)  # of JetStream: as many messages as a site may have there; too many on their way
 NO_ROOM_SECONDS = 8.0  # after which a link that may send nothing says so
 
@@ -54,10 +55,12 @@ class NatsLink:
     @classmethod
     async def open(cls, address: Address, site: int, credentials: str | Path | None = None) -> NatsLink:
         """Connect as a site, or raise ConnectionError."""
-        link = cls(address, site)
+        link, tls = cls(address, site), security(address.server, credentials)
+        ends = None if credentials is None else expiry(credentials)
+        if ends is not None and ends <= time.time():
+            raise LinkRefused(EXPIRED)
         link._broker = await connect(
-            address.server, name=link._subjects.name(site), tls=security(address.server, credentials),
-            seconds=CONNECT_SECONDS, on_error=link._break,
+            address.server, name=link._subjects.name(site), tls=tls, seconds=CONNECT_SECONDS, on_error=link._break,
             on_end=lambda: link._break("the broker has ended the connection"),
         )  # fmt: skip
         try:
@@ -69,8 +72,7 @@ class NatsLink:
         except (OSError, client_library().errors.Error, TimeoutError) as error:
             await link.close()
             raise link._broken or ConnectionError(in_words(error)) from None
-        if credentials is not None:
-            link._end_at(expiry(credentials))
+        link._end_at(ends)
         link._look()
         return link
 
@@ -173,9 +175,10 @@ class NatsLink:
     def _end_at(self, moment: float | None) -> None:
         """End the link when the credential expires: the broker looks at it only when a connection is made."""
         if moment is not None:
-            said = "the credential of this site has expired: ask for a new one (`fedbandit keys new`)"
             left = max(0.0, moment - time.time())
-            self._timers["end"] = asyncio.get_running_loop().call_later(min(left, 1e6), self._break, said, LinkRefused)
+            self._timers["end"] = asyncio.get_running_loop().call_later(
+                min(left, 1e6), self._break, EXPIRED, LinkRefused
+            )
 
     def _break(self, reason: str, kind: type[ConnectionError] = ConnectionResetError) -> None:
         self._broken = self._broken or kind(reason)
