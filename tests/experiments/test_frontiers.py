@@ -154,3 +154,14 @@ def test_at_equal_costs_the_evidence_has_both_outcomes_and_their_difference():
         "the two series share no range of regret: cheap 9.25 to 9.25, dear 1 to 3.05; "
         "cheap against dear at 10 messages: regret 9.25 against 3.05 (+6.2 ± 2.5)",
     )
+
+
+def test_a_series_that_is_better_and_cheaper_everywhere_decides_by_its_least_cost_however_near_the_two_come():
+    cheap, dear = (((60, 70), (3.0, 3.2)), ((10, 11), (9.0, 9.1))), (((2, 2), (2.9, 3.2)), ((9, 9), (2.0, 2.0)))
+    found = CHEAPER.judge(costs(cheap=cheap, dear=dear))
+    assert found == (
+        "does not hold",
+        "the two series share no range of regret: cheap 3.1 to 9.05, dear 2 to 3.05, and no range of messages: one is "
+        "better everywhere, and cheaper everywhere; cheap against dear: 10 against 2 messages at least "
+        "(5.2 times, 2.9 to 9.6)",
+    )

@@ -29,10 +29,9 @@ from fedbandit.core.environment import environments
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.registry import Registry
 from fedbandit.experiments.claims import Claim
+from fedbandit.experiments.code import code_of
 from fedbandit.experiments.consistency import check_points, check_shown
 from fedbandit.experiments.figures import Figure
-
-RESULTS_VERSION = 4  # raise it when the same cell would give other numbers
 
 
 @dataclass(frozen=True)
@@ -122,11 +121,11 @@ class Cell:
     fingerprint: str = ""  # of the files behind the world
 
     def key(self) -> str:
-        """Return a name that changes with anything that changes the numbers."""
+        """Return a name that changes with anything that changes the numbers, the code that makes them included."""
         content = {**vars(self), "world": dict(self.world), "parameters": dict(self.parameters)}
         if not self.fingerprint:
             del content["fingerprint"]
-        text = json.dumps([RESULTS_VERSION, content], sort_keys=True, default=str)
+        text = json.dumps([code_of(self.algorithm, self.environment), content], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
@@ -148,6 +147,7 @@ class Experiment:
     notes: str = ""
     # The label of a series whose reward in the same world, seed by seed, all rewards are divided by ("normalised").
     baseline: str = ""
+    is_quick: bool = False  # whether this is what `--quick` makes of an experiment
 
     def register(self) -> Experiment:
         """Make the experiment known by its id."""
@@ -175,6 +175,7 @@ class Experiment:
             turns=quick.turns if shorter else self.turns,
             rounds=quick.rounds if shorter else self.rounds,
             seeds=min(self.seeds, quick.seeds),
+            is_quick=True,
         )
 
     def cells(self) -> Iterator[tuple[Series, Point, Cell]]:

@@ -82,15 +82,10 @@ class CheaperAtEqual(Claim):
     def _at_equal_y(self, whole: list[Floats], levels: Floats, found: list[Difference]) -> str:
         """Return the costs at each level of y, and how many times the dearer's the cheaper's is."""
         ours, theirs = (np.exp(_read(frontier, 0, levels)) for frontier in whole)
-        words = []
-        for level, less, more, ratio in zip(levels, ours, theirs, found, strict=True):
-            times = f"{plain(np.exp(ratio.value), 2)} times"
-            if ratio.seeds > 1:
-                low, high = np.exp([ratio.value - ratio.margin, ratio.value + ratio.margin])
-                times += f", {plain(low, 2)} to {plain(high, 2)}"
-            words.append(
-                f"{self._named} {plain(self._sign * level)}: {less:,.0f} against {more:,.0f} {self.x} ({times})"
-            )
+        words = [
+            f"{self._named} {plain(self._sign * level)}: {less:,.0f} against {more:,.0f} {self.x} ({_times(ratio)})"
+            for level, less, more, ratio in zip(levels, ours, theirs, found, strict=True)
+        ]
         return f"{self.cheaper} against {self.dearer} at {'; '.join(words)}"
 
     def _at_equal_cost(self, whole: list[Floats], levels: Floats, found: list[Difference]) -> str:
@@ -104,12 +99,18 @@ class CheaperAtEqual(Claim):
         return f"{self._ranges(whole)}; {self.cheaper} against {self.dearer} at {'; '.join(words)}"
 
     def _as_wholes(self, both: list[Points], whole: list[Floats], seeds: int) -> Verdict:
-        """Judge two series that share neither y nor costs: one that is better and cheaper everywhere decides."""
-        found = jackknifed(partial(_gaps, both), seeds)
+        """Judge two series that share neither y nor costs: one that is better and cheaper everywhere decides.
+
+        It reaches all that the other reaches for the least that it costs, which is less than the other's least.
+        """
         evidence = f"{self._ranges(whole)}, and no range of {self.x}: one is better everywhere"
-        if found[0].value * found[1].value < 0:
+        is_better, is_cheaper = (whole[0].mean(axis=0) < whole[1].mean(axis=0)).tolist()
+        if is_better != is_cheaper:
             return verdict([], f"{evidence}, and the other is cheaper everywhere")
-        return verdict(found, f"{evidence}, and cheaper everywhere")
+        found = jackknifed(partial(_least, both), seeds)
+        ours, theirs = (np.exp(frontier[-1, 1]) for frontier in whole)
+        costs = f"{ours:,.0f} against {theirs:,.0f} {self.x} at least ({_times(found[0])})"
+        return verdict(found, f"{evidence}, and cheaper everywhere; {self.cheaper} against {self.dearer}: {costs}")
 
     def _ranges(self, whole: list[Floats]) -> str:
         parts = [
@@ -144,13 +145,16 @@ def _between(both: list[Points], seeds: Ints, *, column: int, levels: int) -> Fl
     return np.asarray(ours - theirs)
 
 
-def _gaps(both: list[Points], seeds: Ints) -> Floats:
-    """Return the gap between two series that share no range, in y and in the logarithm of the cost.
-
-    It is below zero where all of the first series lies below the second.
-    """
+def _least(both: list[Points], seeds: Ints) -> Floats:
+    """Return the logarithm of the least cost of the first series over that of the second."""
     first, second = (points.frontier(seeds) for points in both)
     if not len(first) or not len(second):
-        return np.full(2, np.nan)
-    below, above = first.max(axis=0) - second.min(axis=0), first.min(axis=0) - second.max(axis=0)
-    return np.asarray(np.where(first.mean(axis=0) < second.mean(axis=0), below, above))
+        return np.full(1, np.nan)
+    return np.asarray(first[-1:, 1] - second[-1:, 1])
+
+
+def _times(ratio: Difference) -> str:
+    """Return a logarithm of a ratio as "so many times", with its interval."""
+    low, middle, high = np.exp([ratio.value - ratio.margin, ratio.value, ratio.value + ratio.margin])
+    interval = f", {plain(low, 2)} to {plain(high, 2)}" if ratio.seeds > 1 else ""
+    return f"{plain(middle, 2)} times{interval}"

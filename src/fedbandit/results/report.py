@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedbandit.core.version import VERSION
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Measured, Table
+from fedbandit.results.provenance import provenance
 from fedbandit.results.tables import read_table
 
 COLUMNS = ("normalised", "regret", "later_regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
@@ -37,7 +37,7 @@ def write_report(
         verdicts=verdicts,
         drawings=drawings,
         tables=[read_table(path) for path in figures if path.suffix == ".csv"],
-        version=VERSION,
+        provenance=provenance(experiment),
     )
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")

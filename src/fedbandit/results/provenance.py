@@ -1,0 +1,77 @@
+"""Where the numbers of a report come from: its size, seeds and world, the code and its versions, the data."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from fedbandit.core.environment import environments
+from fedbandit.core.version import VERSION
+from fedbandit.experiments.experiment import Experiment
+
+PACKAGES = ("numpy", "numba", "scipy", "jax")
+
+
+def provenance(experiment: Experiment) -> dict[str, str]:
+    """Return what a reader needs to know to judge an experiment's numbers, or to make them again."""
+    length = f"{experiment.rounds:,} rounds" if experiment.rounds else f"{experiment.turns or 'all'} turns"
+    world = ", ".join(f"{name}={value}" for name, value in experiment.world.items())
+    told = {
+        "size": "quick: a smaller world and fewer seeds" if experiment.is_quick else "full",
+        "seeds": str(experiment.seeds),
+        "world": f"{experiment.environment}{f' ({world})' if world else ''}, {length}",
+        "code": f"fedbandit {VERSION}, {commit()}",
+        "versions": ", ".join([f"Python {platform.python_version()}", *_versions()]),
+    }
+    data = [f"{name}: {_completeness(name, path)}" for name, path in sorted(_data_sets(experiment))]
+    return {**told, "data": "; ".join(data)} if data else told
+
+
+def commit() -> str:
+    """Return the commit of the sources, and whether they were changed since; an installed package has none."""
+    try:
+        _git(
+            "ls-files", "--error-unmatch", Path(__file__).name
+        )  # a copy that another repository ignores is not its own
+        said = _git("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+    except (OSError, subprocess.CalledProcessError):
+        return "no commit known"
+    return f"commit {said.removesuffix('-dirty')}" + (", with changes" if said.endswith("-dirty") else "")
+
+
+def _git(*arguments: str) -> str:
+    command = ("git", "-C", str(Path(__file__).parent), *arguments)
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _versions() -> list[str]:
+    found = []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:  # an extra that is not installed
+            continue
+    return found
+
+
+def _data_sets(experiment: Experiment) -> set[tuple[str, str]]:
+    """Return the data sets behind an experiment's worlds, each with the path that was given for it."""
+    from fedbandit.datasets import catalogue  # slow to import, and only reports need it
+
+    known = {description.name for description in catalogue()}
+    worlds = [
+        environments[experiment.environment].from_values({**experiment.world, **point.world})
+        for series in experiment.series
+        for point in series.points
+    ]
+    named = {(str(getattr(world, "dataset", world.id)), str(getattr(world, "path", ""))) for world in worlds}
+    return {(name, path) for name, path in named if name in known}
+
+
+def _completeness(name: str, path: str) -> str:
+    from fedbandit.datasets import load
+
+    missing = load(name, path or None).missing
+    return "not complete, " + "; ".join(missing) if missing else "complete"

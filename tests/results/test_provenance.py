@@ -1,0 +1,66 @@
+"""A report says where its numbers come from."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from fedbandit.core.version import VERSION
+from fedbandit.datasets.files import examples
+from fedbandit.experiments.experiment import Experiment, Point, Quick, Series
+from fedbandit.results import provenance as module
+from fedbandit.results.provenance import commit, provenance
+
+EXPERIMENT = Experiment(
+    id="test/provenance",
+    title="Where from",
+    environment="linear",
+    world={"clients": 4},
+    turns=80,
+    seeds=7,
+    series=(Series("Local", "local-linucb"),),
+    quick=Quick(seeds=2, turns=20, world={"clients": 2}),
+)
+
+
+def test_it_names_size_seeds_world_code_and_versions():
+    told = provenance(EXPERIMENT)
+    assert (told["size"], told["seeds"], told["world"]) == ("full", "7", "linear (clients=4), 80 turns")
+    assert told["code"].startswith(f"fedbandit {VERSION}, ")
+    for words in ("Python 3.", "numpy ", "numba "):
+        assert words in told["versions"]
+    assert "data" not in told, "this world has no files"
+
+
+def test_a_quick_run_says_so_and_what_it_made_smaller():
+    told = provenance(EXPERIMENT.quickened())
+    assert told["size"].startswith("quick")
+    assert (told["seeds"], told["world"]) == ("2", "linear (clients=2), 20 turns")
+
+
+def test_a_data_set_that_is_not_complete_is_told_with_what_is_missing():
+    with examples.folder("magic") as path:
+        on_data = replace(
+            EXPERIMENT,
+            environment="classification",
+            world={},
+            series=(Series("A", "random", (Point(world={"dataset": "magic", "path": str(path)}, label="a"),)),),
+        )
+        assert provenance(on_data)["data"].startswith("magic: not complete, ")
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("git"), subprocess.CalledProcessError(128, "git")])
+def test_without_git_or_outside_of_a_checkout_no_commit_is_known(monkeypatch, error):
+    def refuses(*_arguments, **_named):
+        raise error
+
+    monkeypatch.setattr(module.subprocess, "run", refuses)
+    assert commit() == "no commit known"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"), [("0123456789ab", "commit 0123456789ab"), ("0123-dirty", "commit 0123, with changes")]
+)
+def test_changes_since_the_commit_are_told(monkeypatch, said, words):
+    monkeypatch.setattr(module, "_git", lambda *_arguments: said)
+    assert commit() == words
