@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from fedbandit.cli import main
+from fedbandit.cli import main, screen
 from samples.standard_error import COMPILING
 
 
@@ -19,6 +19,7 @@ def fedbandit(monkeypatch, capsys, tmp_path):
     """Call `fedbandit ARGUMENTS...`; return the exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(screen.out, "width", 200)  # it may have been made before, in a narrow terminal
     capsys.readouterr()
 
     def call(*arguments):

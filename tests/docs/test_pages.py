@@ -101,8 +101,8 @@ def play(page: Path) -> Iterator[Shown]:
                 assert not printed, f"{page.name}:{block.first} prints something that the page does not show"
         elif block.language == "toml":
             Path(block.title).write_text(block.text + "\n", encoding="utf-8")
-            of_arms = Features.read if 'kind = "' in block.text else read_experiment
-            (read_plan if "[federations." in block.text else of_arms)(Path(block.title))
+            of_values = Features.read if "[arm]" in block.text else read_experiment
+            (read_plan if "[federations." in block.text else of_values)(Path(block.title))
         elif block.language == "console":
             yield from _run_commands(block)
 

@@ -72,7 +72,8 @@ async def end(connection: Any) -> None:
             await connection.close()
     writer = connection._transport and connection._transport._io_writer
     if writer is not None:
-        writer.transport.abort()
+        with suppress(AttributeError):  # early versions of Python 3.11 cannot end a TLS connection that has ended
+            writer.transport.abort()
 
 
 def check_version(version: str) -> None:
