@@ -7,7 +7,7 @@ import io
 import pytest
 
 from samples.refusals import refused
-from samples.roster import Rostered
+from samples.roster import serving
 
 TABLE = {"algorithm": "async-linucb", "clients": 2, "dimension": 2}
 PLAIN = """
@@ -24,10 +24,8 @@ SECURE = 'credentials = "keys/coordinator.pem"\nauthority = "keys"'
 
 @pytest.fixture(scope="module")
 def rostered(tmp_path_factory):
-    made = Rostered(tmp_path_factory.mktemp("rostered"), {"demo": TABLE}).start()
-    yield made
-    made.stop()
-    made.broker.stop()
+    with serving(tmp_path_factory.mktemp("rostered"), {"demo": TABLE}) as made:
+        yield made
 
 
 def test_a_site_is_invited_joins_leaves_and_is_cut_off(fedbandit, rostered, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
 from fedbandit.service.coordinator.coordinator import Coordinator
@@ -68,3 +69,14 @@ class Rostered:
     def joined(self, federation, name):
         """Invite a site and let it join."""
         return join(self.invited(federation, name), self.folder / "sites")
+
+
+@contextmanager
+def serving(folder, federations):
+    """All of it, while the block lasts."""
+    made = Rostered(folder, federations).start()
+    try:
+        yield made
+    finally:
+        made.stop()
+        made.broker.stop()

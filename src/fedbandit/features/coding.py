@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
@@ -38,7 +39,7 @@ class Blocks:
         return begin
 
 
-class Codes(dict[Any, float]):
+class Codes(dict[Any, float], ABC):
     """The codes of the values of one feature, by their texts; other values are read as texts when they are asked for.
 
     Only texts, lists of them and None are kept: a number must not be found where True was, which equals 1.
@@ -56,9 +57,9 @@ class Codes(dict[Any, float]):
         text = self.read(value)
         return self.new(text) if text is value or text not in self else self[text]
 
+    @abstractmethod
     def new(self, text: Any) -> float:
         """Return the code of a text that is not known."""
-        raise NotImplementedError
 
 
 class Levels(Codes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -17,7 +18,7 @@ _OTHERWISE = {"refuse": REFUSE, "zero": ZERO, "indicator": MARK, "other": MARK}
 
 
 @dataclass(frozen=True)
-class Feature:
+class Feature(ABC):
     """One feature of the context or of the arms."""
 
     weight: float
@@ -26,9 +27,9 @@ class Feature:
     code: ClassVar[int]  # of the kernel
     takes_numbers: ClassVar[bool] = False
 
+    @abstractmethod
     def names(self, name: str) -> list[str]:
         """Return the names of its coordinates."""
-        raise NotImplementedError
 
     @property
     def numbers(self) -> list[float]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from samples.roster import Rostered
+from samples.roster import serving
 from samples.waiting import until
 
 TABLE = {
@@ -19,10 +19,8 @@ TABLE = {
 
 @pytest.fixture(scope="module")
 def rostered(tmp_path_factory):
-    made = Rostered(tmp_path_factory.mktemp("rostered"), {"demo": TABLE}).start()
-    yield made
-    made.stop()
-    made.broker.stop()
+    with serving(tmp_path_factory.mktemp("rostered"), {"demo": TABLE}) as made:
+        yield made
 
 
 def learn(site):

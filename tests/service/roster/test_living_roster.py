@@ -19,7 +19,7 @@ from fedbandit.service.roster.token import Invitation
 from fedbandit.transport.nats import link
 from fedbandit.transport.nats.address import security
 from fedbandit.transport.nats.subjects import Subjects
-from samples.roster import Rostered
+from samples.roster import serving
 from samples.waiting import PATIENCE, until
 
 EAGER = {"upload_threshold": 1.0, "download_threshold": 1.0}
@@ -34,10 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 @pytest.fixture(scope="module")
 def rostered(tmp_path_factory):
-    made = Rostered(tmp_path_factory.mktemp("rostered"), FEDERATIONS).start()
-    yield made
-    made.stop()
-    made.broker.stop()
+    with serving(tmp_path_factory.mktemp("rostered"), FEDERATIONS) as made:
+        yield made
 
 
 def opened(rostered, joined, **more):

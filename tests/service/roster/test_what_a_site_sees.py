@@ -12,7 +12,7 @@ from fedbandit.service.keys.files import Keys
 from fedbandit.site.condition import SiteState
 from fedbandit.transport.nats.broker import free_port
 from fedbandit.transport.nats.link import NatsLink
-from samples.roster import Rostered
+from samples.roster import serving
 from samples.waiting import until
 
 TABLE = {"algorithm": "async-linucb", "clients": 8, "dimension": 2, "set": {"upload_threshold": 1.0}}
@@ -21,10 +21,8 @@ SITE = {"dimension": 2, "clients": 8, "upload_threshold": 1.0}
 
 @pytest.fixture(scope="module")
 def rostered(tmp_path_factory):
-    made = Rostered(tmp_path_factory.mktemp("rostered"), {"demo": TABLE}).start()
-    yield made
-    made.stop()
-    made.broker.stop()
+    with serving(tmp_path_factory.mktemp("rostered"), {"demo": TABLE}) as made:
+        yield made
 
 
 def strange(rostered, folder):
