@@ -14,7 +14,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import encode
-from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, LARGEST_UPLOAD, Frame, Kind, with_numbers
 
 SITES, DIMENSION = 3, 4
 LIMITS = Limits(
@@ -82,7 +82,9 @@ BAD = {
     "a site with an absurd number": (replace(GOOD, client=2**32 - 1), "is not on the roster"),
     "in the name of another site": (replace(GOOD, client=2), "site 1 sent a frame in the name of site 2"),
     "number 0": (replace(GOOD, sequence=0), "0 is not a sequence number"),
-    "a number beyond all others": (replace(GOOD, sequence=2**64 - 1), "is not a sequence number"),
+    "a number beyond all others": (replace(GOOD, sequence=LARGEST_UPLOAD), "ahead of 1, which has not come"),
+    "data after a question of another site": (replace(GOOD, asked=7), "two sites use number 1"),
+    "data after a question that has not come": (replace(GOOD, sequence=2, asked=7), "upload 1 of site 1 must come bef"),
     "a number far ahead": (replace(GOOD, sequence=101), "upload 101 is 100 ahead of 1, which has not come"),
     "no message": (replace(GOOD, body=b""), "message cut short"),
     "not a message": (replace(GOOD, body=b"XX" + BODY[2:]), "do not begin with FB"),

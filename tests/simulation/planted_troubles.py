@@ -102,8 +102,22 @@ class OtherContentsTakenForARepetition(TwoSitesNotTold):
 class QuestionsOfCopiesForgotten(DurableServer):
     """A question whose number is taken is refused, and nobody asks what its site holds."""
 
-    def _note_shared(self, frame, now):
+    def _check_questions(self, frame, now):
         pass
+
+
+class CopiesKeepWhatBothHold(DurableClient):
+    """A site that finds out that it has a copy sends all that it has learnt since it was opened."""
+
+    def _open(self, life, event, position):
+        super()._open(life, event, position)
+        self.opened_at = position
+
+    def _note_doubled(self, life, position):
+        super()._note_doubled(life, position)
+        saved = self.journal.snapshot()
+        if saved is None or saved.position < self.opened_at:
+            self._unchecked_at = self._restored_at = self.opened_at
 
 
 class FirstNumberOfALostLifeTaken(DurableServer):
@@ -199,6 +213,7 @@ PLANTED_TROUBLES = [
     Planted(TwoSitesNotTold, seed=6),
     Planted(OtherContentsTakenForARepetition, seed=2),
     Planted(QuestionsOfCopiesForgotten, federation=6, seed=139),
+    Planted(CopiesKeepWhatBothHold, seed=31),
     Planted(FirstNumberOfALostLifeTaken, federation=1, seed=147),
     Planted(RefusedForNowIsForGood),
     Planted(AnotherCharterTakenIn, seed=5),

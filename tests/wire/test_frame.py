@@ -9,6 +9,7 @@ from fedbandit.protocol.envelope import HEADER_BYTES
 from fedbandit.wire.frame import (
     BODIES,
     HEADER,
+    LARGEST_UPLOAD,
     OLD_BODIES,
     OLD_HEADER,
     Frame,
@@ -37,7 +38,7 @@ def test_a_frame_of_the_first_version_is_as_it_was():
     frame = Frame(Kind.VOID, 1, 2, 3, is_old=True)
     assert frame.to_bytes() == data
     assert Frame.from_bytes(data) == frame
-    assert read_header(data) == (Kind.VOID, 1, 2, 3, True, None)
+    assert read_header(data) == (Kind.VOID, 1, 2, 3, True, None, 0)
 
 
 def test_uploads_and_downloads_say_to_which_epoch_their_sums_belong_where_a_federation_forgets():
@@ -50,6 +51,16 @@ def test_uploads_and_downloads_say_to_which_epoch_their_sums_belong_where_a_fede
             Frame.from_bytes(data[:28])
     with pytest.raises(ProtocolError, match=f"unknown kind of frame {Kind.ASK + 32}: is the sender's"):
         Frame.from_bytes(bytes([Kind.ASK + 32]) + bytes(40))
+
+
+def test_an_upload_has_two_bytes_of_its_number_for_the_questions_before_it():
+    for clock in (None, 9):
+        frame = Frame(Kind.UPLOAD, 1, 2, LARGEST_UPLOAD, b"sums", clock=clock, asked=0xABCD)
+        data = frame.to_bytes()
+        assert data[13:21] == bytes([255] * 6 + [0xCD, 0xAB])
+        assert Frame.from_bytes(data) == frame
+    assert Frame.from_bytes(Frame(Kind.VOID, 1, 2, 2**60).to_bytes()).sequence == 2**60, "others have not"
+    assert Frame.from_bytes(Frame(Kind.UPLOAD, 1, 2, 2**60, is_old=True).to_bytes()).sequence == 2**60
 
 
 def test_what_the_numbers_of_kinds_and_standings_mean_is_the_same_for_ever():
@@ -69,6 +80,8 @@ def test_a_refusal_that_is_cut_short_is_not_read(body):
 @given(NUMBERS, st.sampled_from([Kind.UPLOAD, Kind.DOWNLOAD]), st.binary(max_size=50))
 def test_frames_with_messages_come_back(numbers, kind, body):
     *numbers, is_old = numbers
+    if kind is Kind.UPLOAD and not is_old:
+        numbers[2] &= LARGEST_UPLOAD
     frame = Frame(kind, *numbers, body, is_old)
     assert Frame.from_bytes(frame.to_bytes()) == frame
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.wire.frame import digest
+from fedbandit.wire.digests import digest
 
 OPENINGS = 3  # in a row that came to nothing, before the coordinator is careful
 TRIES = 3  # of a frame, before it is put aside

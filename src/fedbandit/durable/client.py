@@ -11,9 +11,10 @@ in a new epoch. If n had been taken in before, then all that the backup held uns
 anew, with what has happened since it was opened; the coordinator's next download brings back what it had learnt.
 
 A number that the site never gave may also appear later. Then another process has a copy of the store, or an upload of
-a lost life came late; what was unsent in both is counted with the other's, what the site has learnt since is kept.
-Where the number is one that this site has given too, the acknowledgement of the other's upload looks like its own: the
-site sends what was acknowledged before it could be sent, and remembers what was acknowledged last, until it is refused.
+a lost life came late. What the site has not sent by then the other may have too, and is left to it; what the site
+learns from then on goes into a new epoch. Where the number is one that this site has given too, the acknowledgement of
+the other's upload looks like its own: the site sends what was acknowledged before it could be sent, and remembers what
+was acknowledged last, until it is refused.
 
 Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
 may be given again. The coordinator remembers digests of the last uploads, so whichever of the two comes second is
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journalled_site import JournalledSite
-from fedbandit.durable.site_events import Checked, Heard, Ticked
+from fedbandit.durable.site_events import Checked, Doubled, Heard, Ticked
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import disagreement
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers
@@ -70,7 +71,7 @@ class DurableClient(JournalledSite):
                 if self._hear(self.life, frame):
                     self._append(Heard(data))
                     if was_settled:  # a snapshot that was taken since then has it no more
-                        self._save_unless_in_doubt()
+                        self.save()
         elif frame.kind is Kind.CLOSED:
             if self.is_closing and (frame.epoch, frame.sequence) == self.unchecked:
                 self._closed(frame)
@@ -122,8 +123,8 @@ class DurableClient(JournalledSite):
         first = (last[0], last[1] + 1) if self.unchecked is None else self.unchecked
         if epoch == first[0] and top >= first[1]:
             if self.unchecked is None:
-                self._unchecked_at = self._restored_at = self._opened_at if last == self._sent_before else 0
-            self.unchecked, self.is_closing = first, True
+                self._note_doubled(self.life, self._append(Doubled()))
+            self.is_closing = True
         elif epoch == first[0] and self.unchecked and mark == self.life.decisions.life and not self.is_closing:
             self.unchecked = None
             self._append(Checked())
@@ -149,8 +150,7 @@ class DurableClient(JournalledSite):
         heir, was_taken_in, top = frame.numbers
         if heir == self._heir():
             is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
-            has_shared = self.journal is not None and (self._unchecked_at or self.life.last_upload == self._sent_before)
-            self._go_on(begin_anew=bool(was_taken_in or is_mixed) and bool(has_shared))
+            self._go_on(begin_anew=bool(was_taken_in or is_mixed))
         elif heir > self._heir():
             self._newest_heir = heir
 
@@ -160,7 +160,7 @@ class DurableClient(JournalledSite):
         If all that is unsent is the site's own, what was held back is sent in the new epoch.
         """
         assert self.unchecked is not None
-        if self.journal is None or not (begin_anew or self._unchecked_at):
+        if self.journal is None:
             self.life.renumber(self.unchecked[1], self._heir())
         else:
             self.journal.sync()

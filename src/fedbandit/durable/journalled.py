@@ -181,8 +181,6 @@ class JournalledServer:
         elif record.what is What.TICKED:
             self.clock = int(record.data)
             self.node.tick(self.clock)
-        elif record.what is What.SHARED:
-            self.accounts.note_shared(*map(int, record.data.split()))
         elif record.what is What.ASIDE:
             self.accounts.put_aside(record.data)
         self.postbox.post(downloads)
@@ -202,9 +200,10 @@ class JournalledServer:
         self._begin(client, frame.epoch, time)
         if frame.kind is Kind.UPLOAD:
             seen.open(client, frame.epoch).admit(frame.sequence)
-            self.accounts.look(client).note(frame.epoch, frame.sequence, frame.body)
             upload = upload or Envelope.of(frame, decode(frame.body))
-            if not upload.message.is_signal():
+            is_question = upload.message.is_signal()
+            self.accounts.look(client).note(frame.epoch, frame.sequence, frame.body, is_question=is_question)
+            if not is_question:
                 self.accounts.note_told(client, frame.epoch, frame.sequence)
             return self._merge(upload, time)
         if frame.kind is Kind.VOID:

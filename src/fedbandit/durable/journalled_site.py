@@ -10,7 +10,7 @@ from fedbandit.core.interfaces import Decided
 from fedbandit.durable.decisions import later
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.outbox import Refused
-from fedbandit.durable.site_events import EVENTS, Checked, Chose, Event, Heard, Learnt, Opened
+from fedbandit.durable.site_events import EVENTS, Checked, Chose, Doubled, Event, Heard, Learnt, Opened
 from fedbandit.durable.site_life import Doubt, SiteLife, SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import decode
@@ -51,8 +51,6 @@ class JournalledSite:
         self._newest_heir = 0  # that the coordinator knows of this site
         self._unchecked_at = 0  # the position of the record from which on that holds
         self._restored_at = 0  # and of the one since which the journal may be an old backup
-        self._opened_at = 0  # the position of the last opening, if the journal still has it
-        self._sent_before = 0, 0  # the epoch and the last number of an upload when the site was opened
         self._since_snapshot = 0
         self.life = self._recovered()
         self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
@@ -84,11 +82,7 @@ class JournalledSite:
 
     def maintain(self) -> bool:
         """Take a snapshot if one is due."""
-        return self._since_snapshot >= self.snapshot_every and self._save_unless_in_doubt()
-
-    def _save_unless_in_doubt(self) -> bool:
-        """Take a snapshot, but none in a doubt that no opening began, and that is soon over."""
-        if self.unchecked is not None and not self._unchecked_at:
+        if self._since_snapshot < self.snapshot_every:
             return False
         self.save()
         return True
@@ -101,16 +95,16 @@ class JournalledSite:
             released = self.life.released
             self.journal.save(encode_state(memory), [each for each in released if each not in needed])
             self.life.released = [each for each in released if each in needed]
-        self._since_snapshot = self._opened_at = 0
+        self._since_snapshot = 0
 
     def _memory(self) -> SiteMemory:
         """Return what a snapshot keeps: all that may be needed, whatever the coordinator says about an opening."""
         memory = self.life.memory()
         if self.unchecked is not None and self.journal is not None:
-            doubt = self.unchecked, self.is_closing, self._unchecked_at, self._restored_at, self._sent_before
+            doubt = self.unchecked, self.is_closing, self._unchecked_at, self._restored_at
             self.journal.flush()
             anew = self._recovered(self.unchecked[0] + 1, begin_anew=True)  # its epoch is given when it is needed
-            self.unchecked, self.is_closing, self._unchecked_at, self._restored_at, self._sent_before = doubt
+            self.unchecked, self.is_closing, self._unchecked_at, self._restored_at = doubt
             memory.doubt = Doubt(*self.unchecked, self._unchecked_at, self._restored_at, self.is_closing, anew.memory())
         return memory
 
@@ -209,6 +203,8 @@ class JournalledSite:
             self._open(life, event, position)
         elif isinstance(event, Checked):
             self.unchecked, self.is_closing = None, False
+        elif isinstance(event, Doubled):
+            self._note_doubled(life, position)
         elif isinstance(event, Heard):
             self._hear(life, Frame.from_bytes(event.frame))
         else:
@@ -241,7 +237,11 @@ class JournalledSite:
         if self.unchecked is not None and event.restored:
             self._restored_at, self.is_closing = position, True
         life.open(event.fresh)
-        self._opened_at, self._sent_before = position, life.last_upload
+
+    def _note_doubled(self, life: SiteLife, position: int) -> None:
+        """Hold numbers back from now on, and leave the epoch."""
+        self.unchecked, self.is_closing = (life.node.epoch, life.last_upload[1] + 1), True
+        self._unchecked_at = self._restored_at = position
 
     def _require_own(self, charter: str, number: int) -> None:
         self.charter.require(charter, "the store")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from fedbandit.wire import decode
+from fedbandit.wire.digests import MOST_ASKED, fold, mark_of
 from fedbandit.wire.frame import Frame, Kind, Standing
 
 KEPT_REFUSED = 100  # uploads, of those that were refused for good: the last
@@ -37,10 +39,21 @@ class Outbox:
     refused: list[Refused] = field(default_factory=list)
     new: list[tuple[int, int]] = field(default_factory=list)  # not yet taken
     forgotten: int = 0  # refused uploads that are kept no longer
+    asked: list[int] = field(default_factory=list)  # marks of the questions since the last upload with data
+    asked_in: int = 0  # the epoch of those
 
     def __post_init__(self) -> None:
         """Begin to remember what was acknowledged last; that is in memory alone."""
         self._acknowledged: dict[tuple[int, int], bytes] = {}
+
+    def seal(self, frame: Frame, *, is_question: bool) -> None:
+        """Keep an upload until it is acknowledged; one with data says which questions came just before it."""
+        self.put(self._marked(frame, is_question=is_question))
+
+    def _marked(self, frame: Frame, *, is_question: bool) -> Frame:
+        asked = self.asked if self.asked_in == frame.epoch else []
+        self.asked, self.asked_in = [*asked[1 - MOST_ASKED :], mark_of(frame.body)] if is_question else [], frame.epoch
+        return frame if is_question else replace(frame, asked=fold(asked))
 
     def put(self, frame: Frame) -> None:
         """Keep a frame until it is acknowledged."""
@@ -109,6 +122,8 @@ class Outbox:
         for key, data in list(self.frames.items()):
             if key in moved:
                 frame = replace(Frame.from_bytes(data), epoch=heir, sequence=moved[key][1], is_old=False)
+                if frame.kind is Kind.UPLOAD:
+                    frame = self._marked(frame, is_question=decode(frame.body).is_signal())
                 data = frame.to_bytes()
             del self.frames[key]
             self.frames[moved.get(key, key)] = data  # in the order in which they were sealed

@@ -19,6 +19,7 @@ from fedbandit.durable.renewal import DAY, new_epoch
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Closure
 from fedbandit.durable.validation import NotYet, observations_in
+from fedbandit.wire.digests import fold
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, number_taken, refusal, with_numbers
 
 LONG_WAY = 100  # records
@@ -107,7 +108,6 @@ class DurableServer(JournalledServer):
         client, epoch, seen, accounts = frame.client, frame.epoch, self.node.seen, self.accounts
         if seen.look(client, epoch).has(frame.sequence):
             if accounts.look(client).has_other(epoch, frame.sequence, frame.body):
-                self._note_shared(frame, now)
                 raise NumberTaken(self.introductions.note_two(client, now))
             self._touched.setdefault((client, epoch), 0)
             return REPEATED
@@ -118,8 +118,8 @@ class DurableServer(JournalledServer):
         self.introductions.require(frame, is_known=accounts.look(client).known.get(epoch) is not None)
         self.validation.check_ahead(frame, seen, accounts.look(client).known)
         upload = self.validation.open(frame, self.clock)
-        if not upload.message.is_signal() and accounts.may_be_told_twice(client, epoch, frame.sequence):
-            raise NumberTaken(self.introductions.note_two(client, now))
+        if frame.asked:
+            self._check_questions(frame, now)
         told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
         new = observations_in(upload, told)
@@ -129,12 +129,18 @@ class DurableServer(JournalledServer):
         self._touched.setdefault((client, epoch), 0)
         return Judged(Verdict(Outcome.ACCEPTED), is_news=True, upload=upload, observations=new)
 
-    def _note_shared(self, frame: Frame, now: float) -> None:
-        """Note in the journal that a question is refused whose number another upload has: see `Accounts`."""
-        numbers = frame.client, frame.epoch, frame.sequence
-        before = self.accounts.shared.get(numbers[:2])
-        if (before is None or frame.sequence < before) and self.validation.schema.open(frame.body).is_signal():
-            self._write(ServerRecord(What.SHARED, now, " ".join(map(str, numbers)).encode()))
+    def _check_questions(self, frame: Frame, now: float) -> None:
+        """Refuse data before which not this site has asked, but one with a copy of its store: it may hold them too.
+
+        Where both give data a number, what was unsent in both is in either; but where one asks under it, it tells what
+        it holds under the next.
+        """
+        window = self.node.seen.look(frame.client, frame.epoch)
+        if window.up_to < frame.sequence - 1:
+            raise NotYet(f"upload {window.up_to + 1} of site {frame.client} must come before {frame.sequence}")
+        asked = self.accounts.look(frame.client).asked_before(frame.epoch, frame.sequence)
+        if asked is not None and frame.asked != fold(asked):
+            raise NumberTaken(self.introductions.note_two(frame.client, now))
 
     def _void(self, frame: Frame, now: float) -> Judged:
         is_news = not self.node.seen.look(frame.client, frame.epoch).has(frame.sequence)

@@ -28,7 +28,7 @@ class What(IntEnum):
     ASIDE = 5  # a frame was put aside, after its digest: see `durable.careful`
     RENEWED = 6  # a new epoch of downloads was begun: the epoch, and the site that gave cause for it
     TICKED = 7  # an epoch of forgetting began: its number
-    SHARED = 8  # a question of a site was refused, since its number was taken: the site, the epoch and the number
+    SHARED = 8  # what versions in development wrote; nothing follows from it
 
 
 _KNOWN = frozenset(What)

@@ -9,7 +9,7 @@ from fedbandit.durable.postbox import Posted
 from fedbandit.durable.site_epochs import KEPT_EPOCHS, SiteEpochs
 from fedbandit.durable.validation import Limits, NotYet
 from fedbandit.protocol.server import ServerMemory
-from fedbandit.wire.frame import DIGEST_BYTES, digest
+from fedbandit.wire.digests import DIGEST_BYTES, digest
 
 KEPT_ASIDE = 256
 
@@ -34,7 +34,6 @@ class Accounts:
     old: set[int] = field(default_factory=set)  # sites that use the layout of 0.1.0
     stranded: set[int] = field(default_factory=set)  # sites that had acknowledgements for what this journal lacks
     told: dict[tuple[int, int], int] | None = None  # by site and epoch: the last upload with data; None: in 0.1.0
-    shared: dict[tuple[int, int], int] = field(default_factory=dict)  # by site and epoch: see `note_shared`
     aside: list[bytes] = field(default_factory=list)  # digests of frames that were put aside
 
     def look(self, client: int) -> SiteEpochs:
@@ -71,31 +70,9 @@ class Accounts:
         if self.told is not None:
             self.told[client, epoch] = max(number, self.told.get((client, epoch), 0))
 
-    def note_shared(self, client: int, epoch: int, number: int) -> None:
-        """Note that a question was refused, since another upload has its number: two sites use the epoch from there on.
-
-        What the one that asked has not sent, the other may have too: of all that they send from there on under numbers
-        of this epoch, only the first upload with data is theirs alone for sure.
-        """
-        self.shared[client, epoch] = min(number, self.shared.get((client, epoch), number))
-
-    def may_be_told_twice(self, client: int, epoch: int, number: int) -> bool:
-        """Tell whether the data of an upload may be in another one of the same epoch.
-
-        >>> accounts = Accounts(told={})
-        >>> accounts.note_shared(0, epoch=7, number=3)
-        >>> accounts.may_be_told_twice(0, epoch=7, number=4)
-        False
-        >>> accounts.note_told(0, epoch=7, number=4)
-        >>> accounts.may_be_told_twice(0, epoch=7, number=5), accounts.may_be_told_twice(0, epoch=7, number=2)
-        (True, False)
-        """
-        first = self.shared.get((client, epoch))
-        return first is not None and number > first and self.has_told(client, epoch, first)
-
     def forget(self, client: int, epoch: int) -> None:
         """Forget what is known of an epoch of a site."""
-        for known in (self.closed, self.shared, self.told or {}):
+        for known in (self.closed, self.told or {}):
             known.pop((client, epoch), None)
 
     def put_aside(self, record: bytes) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fedbandit.core.arrays import Ints
-from fedbandit.wire.frame import digest
+from fedbandit.wire.digests import MOST_ASKED, mark_of
 
 KEPT_EPOCHS = 256
 KEPT_DIGESTS = 64  # of the last uploads of an epoch
@@ -46,8 +46,11 @@ class SiteEpochs:
     """What is remembered of one site.
 
     >>> epochs = SiteEpochs()
-    >>> epochs.use(7), epochs.note(7, 1, b"sums"), epochs.has_other(7, 1, b"sums"), epochs.has_other(7, 1, b"others")
-    ([], None, False, True)
+    >>> epochs.use(7)
+    []
+    >>> epochs.note(7, 1, b"sums", is_question=False)
+    >>> epochs.has_other(7, 1, b"sums"), epochs.has_other(7, 1, b"others")
+    (False, True)
     """
 
     known: dict[int, Ints | None] = field(
@@ -70,7 +73,7 @@ class SiteEpochs:
             self.forgotten = max(self.forgotten, each)
         return dropped
 
-    def note(self, epoch: int, number: int, body: bytes) -> None:
+    def note(self, epoch: int, number: int, body: bytes, *, is_question: bool) -> None:
         """Remember what an upload was like, in place of one long before it."""
         digests = self.known[epoch]
         if digests is None:
@@ -78,15 +81,29 @@ class SiteEpochs:
             having = [each for each, some in self.known.items() if some is not None]
             for each in having[:-WITH_DIGESTS]:
                 self.known[each] = None
-        digests[:, number % KEPT_DIGESTS] = number, _as_number(body)
+        known = mark_of(body)
+        digests[:, number % KEPT_DIGESTS] = number, ~known if is_question else known
 
     def has_other(self, epoch: int, number: int, body: bytes) -> bool:
         """Tell whether another upload is known to have had this number."""
+        known, other = self.mark_of(epoch, number), mark_of(body)
+        return known not in (None, other, ~other)
+
+    def asked_before(self, epoch: int, number: int) -> list[int] | None:
+        """Return the marks of the questions that came just before an upload; None if they are not remembered."""
+        found: list[int] = []
+        for each in range(number - 1, max(0, number - 1 - MOST_ASKED), -1):
+            mark = self.mark_of(epoch, each)
+            if mark is None:  # nothing came under this number, or it is long ago
+                return None
+            if mark >= 0:
+                break
+            found.insert(0, ~mark)
+        return found
+
+    def mark_of(self, epoch: int, number: int) -> int | None:
+        """Return the mark of an upload, inverted if it was a question; None if it is not remembered."""
         digests = self.known.get(epoch)
         if digests is None or digests[0, number % KEPT_DIGESTS] != number:
-            return False
-        return bool(digests[1, number % KEPT_DIGESTS] != _as_number(body))
-
-
-def _as_number(body: bytes) -> int:
-    return int.from_bytes(digest(body), "little") >> 1  # one bit less, for an array of signed numbers
+            return None
+        return int(digests[1, number % KEPT_DIGESTS])

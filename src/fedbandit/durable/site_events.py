@@ -25,6 +25,14 @@ class Checked:
 
 
 @dataclass
+class Doubled:
+    """The coordinator has a number that this site has not given yet: another process goes on from a copy of the store.
+
+    What was learnt before may be in the copy.
+    """
+
+
+@dataclass
 class Chose:
     """A decision was made."""
 
@@ -61,5 +69,5 @@ class Ticked:
     epoch: int
 
 
-Event: TypeAlias = Opened | Checked | Chose | Learnt | Heard | Ticked
-EVENTS = (Opened, Checked, Chose, Learnt, Heard, Ticked)
+Event: TypeAlias = Opened | Checked | Doubled | Chose | Learnt | Heard | Ticked
+EVENTS = (Opened, Checked, Doubled, Chose, Learnt, Heard, Ticked)

@@ -228,6 +228,6 @@ class SiteLife:
     def _put(self, envelopes: list[Envelope], *, answers: bool) -> None:
         for envelope in envelopes:
             for frame in envelope.frames():
-                self.outbox.put(frame)
+                self.outbox.seal(frame, is_question=envelope.message.is_signal())
         if answers:
             self.in_exchange = bool(envelopes) and not self._takes_turns

@@ -17,6 +17,11 @@
 | JOIN | site, coordinator | 0: it asks for the charter | |
 | CHARTER | coordinator, site | 0 | what the federation has agreed on, as JSON |
 
+The sequence of an upload is below 2^48. Where sites ask, the two bytes above tell an upload with data which questions
+came just before it (`wire.digests`), so that what two copies of one store say is told apart; they are 0 where none did:
+
+    kind + 16 u8 | client u32 | epoch u64 | sequence u48 | asked u16 | body
+
 `client` is the site in both directions. An upload that comes again is known by (client, epoch, sequence); a download is
 newer than another if (epoch, sequence) is greater. The acknowledgement that answers an ASK bears its mark, all others
 bear 0; in a closed epoch the highest number counts as safe. Epochs and numbers are below 2^62.
@@ -37,16 +42,18 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from hashlib import blake2b
 from typing import NamedTuple
 
 from fedbandit.core.errors import ProtocolError
+from fedbandit.wire.digests import DIGEST_BYTES, digest
 from fedbandit.wire.question import Question
 
 HEADER, OLD_HEADER, CLOCKED_HEADER = struct.Struct("<BIQQ"), struct.Struct("<BQIQ"), struct.Struct("<BIQQQ")
 LARGEST_HEADER = CLOCKED_HEADER.size
 LARGEST_NUMBER = 1 << 62  # so that every number fits into an array of signed ones
 LARGEST_OLD_EPOCH = (1 << 32) - 1
+_UPLOAD_BITS = 48
+LARGEST_UPLOAD = (1 << _UPLOAD_BITS) - 1  # the number of an upload
 _NEW, _CLOCKED = 16, 32  # what is added to the kind to tell the layout
 
 
@@ -87,7 +94,6 @@ OLD_BODIES = BODIES | {
     Kind.ASK: struct.Struct("<IQQ"), Kind.CLOSE: struct.Struct("<I"), Kind.CLOSED: struct.Struct("<IBQ"),
 }  # fmt: skip
 ASK_WITH_FEATURES = struct.Struct(BODIES[Kind.ASK].format + "Q")  # the body of a site that has features
-DIGEST_BYTES = 8
 
 
 class Header(NamedTuple):
@@ -99,6 +105,7 @@ class Header(NamedTuple):
     sequence: int
     is_old: bool
     clock: int | None = None
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +124,23 @@ class Frame:
     body: bytes = b""
     is_old: bool = False  # in the layout of 0.1.0
     clock: int | None = None  # the epoch to which the sums of a message belong, where a federation forgets
+    asked: int = 0  # the questions that came just before an upload with data: see `digests.fold`
 
     def to_bytes(self) -> bytes:
         """Return the frame as it goes over a connection."""
         if self.is_old:
             return OLD_HEADER.pack(self.kind, self.client, self.epoch, self.sequence) + self.body
+        numbers = self.client, self.epoch, self.sequence | self.asked << _UPLOAD_BITS
         if self.clock is None:
-            return HEADER.pack(self.kind + _NEW, self.client, self.epoch, self.sequence) + self.body
-        numbers = self.client, self.epoch, self.sequence, self.clock
-        return CLOCKED_HEADER.pack(self.kind + _CLOCKED, *numbers) + self.body
+            return HEADER.pack(self.kind + _NEW, *numbers) + self.body
+        return CLOCKED_HEADER.pack(self.kind + _CLOCKED, *numbers, self.clock) + self.body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Frame:
         """Return the frame that bytes stand for, or raise ProtocolError; a message in it is not looked at."""
-        kind, client, epoch, sequence, is_old, clock = read_header(data)
+        kind, client, epoch, sequence, is_old, clock, asked = read_header(data)
         start = HEADER.size if clock is None else CLOCKED_HEADER.size
-        frame = cls(kind, client, epoch, sequence, bytes(data[start:]), is_old, clock)
+        frame = cls(kind, client, epoch, sequence, bytes(data[start:]), is_old, clock, asked)
         form = frame._form
         if form is not None and len(frame.body) != form.size:
             raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {form.size}")
@@ -197,16 +205,10 @@ def read_header(data: bytes) -> Header:
     if len(data) < form.size:
         raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {form.size}")
     _, client, epoch, sequence, *clock = form.unpack_from(data)
-    return Header(kind, client, epoch, sequence, is_old, *clock)
-
-
-def digest(body: bytes) -> bytes:
-    """Return a few bytes that tell one body from another.
-
-    >>> len(digest(b"statistics"))
-    8
-    """
-    return blake2b(body, digest_size=DIGEST_BYTES).digest()
+    asked = 0
+    if kind is Kind.UPLOAD and not is_old:
+        asked, sequence = sequence >> _UPLOAD_BITS, sequence & LARGEST_UPLOAD
+    return Header(kind, client, epoch, sequence, is_old, clock[0] if clock else None, asked)
 
 
 def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: int, is_old: bool = False) -> Frame:
