@@ -57,7 +57,7 @@ def test_digests_are_kept_of_the_epochs_that_were_used_last():
     epochs = SiteEpochs()
     for epoch in range(1, WITH_DIGESTS + 3):
         epochs.use(epoch)
-        epochs.note(epoch, 1, b"sums")
+        epochs.note(epoch, 1, b"sums", is_question=False)
     having = [epoch for epoch, digests in epochs.known.items() if digests is not None]
     assert having == list(range(3, WITH_DIGESTS + 3))
     assert not epochs.has_other(1, 1, b"others"), "nobody knows"

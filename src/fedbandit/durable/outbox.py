@@ -53,7 +53,7 @@ class Outbox:
     def _marked(self, frame: Frame, *, is_question: bool) -> Frame:
         asked = self.asked if self.asked_in == frame.epoch else []
         self.asked, self.asked_in = [*asked[1 - MOST_ASKED :], mark_of(frame.body)] if is_question else [], frame.epoch
-        return frame if is_question else replace(frame, asked=fold(asked))
+        return frame if is_question else replace(frame, asked=fold(asked))  # 0 where it was numbered anew
 
     def put(self, frame: Frame) -> None:
         """Keep a frame until it is acknowledged."""
