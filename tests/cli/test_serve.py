@@ -97,6 +97,12 @@ BAD = {
         'credentials = "x.pem"\n' + GOOD.replace("{broker}", "tls://127.0.0.1:1"),
         "no credential can be read from 'x.pem' (No such file or directory): give its path",
     ),
+    "standby in words": ('standby = "yes"' + GOOD, "serve.toml: standby must be true or false, not 'yes'"),
+    "standing by for what nobody can have": (
+        'standby = true\njournal = "memory:"' + GOOD,
+        "serve.toml: standby has no meaning with journal = 'memory:', for which nobody can wait: give a folder",
+    ),
+    "standing by without a broker": ("standby = true" + GOOD, f"the broker at {NOWHERE} cannot be reached"),
     "no broker": (GOOD, f"the broker at {NOWHERE} cannot be reached"),
     "no PostgreSQL": (
         'journal = "postgresql://nobody@127.0.0.1:1/none"\n' + GOOD,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import fedbandit as fb
 from fedbandit.transport.nats.broker import free_port
@@ -28,16 +29,17 @@ class Coordinator:
         self.log = folder / "coordinator.log"
         self.port = free_port()
         lines = [f'broker = "{broker}"', f'journal = "{journal}"', f'http = "127.0.0.1:{self.port}"']
-        lines += [f"{name} = {toml(str(value))}" for name, value in more.items()]
+        lines += [f"{name} = {toml(str(value) if isinstance(value, Path) else value)}" for name, value in more.items()]
         for name, table in federations.items():
             lines += [f"[federations.{name}]", *(f"{key} = {toml(value)}" for key, value in table.items())]
         self.file = folder / "serve.toml"
         self.file.write_text("\n".join(lines))
+        self.command = [*PROGRAM, "serve", str(self.file)]
         self.process = None
 
     def start(self):
         with self.log.open("a") as log:
-            self.process = subprocess.Popen([*PROGRAM, "serve", str(self.file)], stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
         return self
 
     def wait(self, times=1):

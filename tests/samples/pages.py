@@ -14,6 +14,7 @@ class World:
         self.federations = list(federations)
         self.now = NOW
         self.problem = ""
+        self.is_active = True
 
 
 def words(page):

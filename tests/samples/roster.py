@@ -46,7 +46,7 @@ class Rostered:
 
         self.thread = threading.Thread(target=serve)
         self.thread.start()
-        until(lambda: self.serving._is_serving, "the coordinator")
+        until(lambda: self.serving.is_active and not self.serving.problem(), "the coordinator")
         return self
 
     def stop(self):
@@ -54,7 +54,7 @@ class Rostered:
         self.thread.join()
 
     def host(self, federation):
-        return next(host for host in self.serving.hosts if host.plan.name == federation)
+        return next(host for host in self.serving._term.hosts if host.plan.name == federation)
 
     def invited(self, federation, name, **more):
         """Return a token."""

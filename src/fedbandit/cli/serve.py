@@ -18,6 +18,9 @@ def serve(
     credentials: Annotated[Path | None, typer.Option(help="The coordinator's credential, with tls://.")] = None,
     journal: Annotated[str | None, typer.Option(help="A folder of SQLite files, or postgresql://...")] = None,
     http: Annotated[str | None, typer.Option(help="HOST:PORT of health, metrics and the status page.")] = None,
+    standby: Annotated[
+        bool, typer.Option("--standby", help="Wait while another coordinator has the journals; take over if it fails.")
+    ] = False,
 ) -> None:
     """Serve federations until Ctrl-C or SIGTERM."""
     from fedbandit.service.coordinator.coordinator import serve as serve_plan  # what only this command needs, is slow
@@ -25,7 +28,8 @@ def serve(
     from fedbandit.service.coordinator.settings import read_plan
 
     log_to_stderr()
-    serve_plan(_overridden(read_plan(file), broker, credentials, journal, http))
+    plan = _overridden(read_plan(file), broker, credentials, journal, http)
+    serve_plan(plan.waiting() if standby or plan.standby else plan)
 
 
 def _overridden(

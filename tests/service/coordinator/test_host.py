@@ -9,6 +9,7 @@ import numpy as np
 
 from fedbandit.algorithms.linear.shared.messages import Welcome
 from fedbandit.service.coordinator import host as module
+from fedbandit.service.coordinator import telling
 from fedbandit.service.coordinator.host import MOST_OF_ONE, FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan
 from fedbandit.transport.nats.hub import Arrival
@@ -35,7 +36,7 @@ def test_telemetry_that_raises_does_not_end_the_service(monkeypatch, caplog):
 def test_a_log_that_cannot_be_written_does_not_end_the_service(monkeypatch):
     hub = NotingHub()
     host = host_of(hub)
-    monkeypatch.setattr(module, "log", SimpleNamespace(warning=raising, info=print))
+    monkeypatch.setattr(telling, "log", SimpleNamespace(warning=raising))
     serve(host, [arrival(host, 1, "up", b"nonsense"), arrival(host, 2, "ask", ask(2))], lambda: len(hub.settled) == 2)
     assert {site for site, _ in hub.sent} == {2}
 

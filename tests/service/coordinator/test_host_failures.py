@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from fedbandit.service.coordinator.coordinator import Coordinator
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan
+from fedbandit.service.coordinator.term import Term
 from fedbandit.service.status.severity import is_grave
 from samples.hosts import NotingHub, arrival, ask, charter, host_of, raising, serve
 from samples.waiting import PATIENCE
@@ -19,17 +19,17 @@ def test_a_federation_that_fails_leaves_the_others_alone_and_is_told_of(monkeypa
     plans = tuple(FederationPlan(name, charter()) for name in ("bad", "good"))
 
     async def run():
-        coordinator = Coordinator(ServicePlan(plans, journal="memory:"))
-        hub = coordinator.hub = NotingHub()
+        term = Term(ServicePlan(plans, journal="memory:"))
+        hub = term.hub = NotingHub()
         hub.probe, hub.end_connections = nothing, nothing
-        bad, good = coordinator.hosts = [FederationHost(each, "memory:", hub) for each in plans]
-        coordinator._is_serving = True
+        bad, good = term.hosts = [FederationHost(each, "memory:", hub) for each in plans]
+        term.is_serving = True
         doors = []
-        for host in coordinator.hosts:
+        for host in term.hosts:
             await host.open()
             doors.append(hub.door)
         monkeypatch.setattr(bad.server, "receive", raising)
-        serving = asyncio.ensure_future(coordinator._serve())
+        serving = asyncio.ensure_future(term._serve())
         doors[0].arrive(arrival(bad, 1, "ask", ask(1)))
         async with asyncio.timeout(PATIENCE):
             while not bad.failure:
@@ -39,10 +39,10 @@ def test_a_federation_that_fails_leaves_the_others_alone_and_is_told_of(monkeypa
             while not hub.settled:
                 await asyncio.sleep(0.005)
         assert [each.sender for each in hub.settled] == [2], "what the failed one was sent stays with the broker"
-        assert "the federation bad has failed (RuntimeError: telemetry is broken)" in coordinator.problem()
+        assert "the federation bad has failed (RuntimeError: telemetry is broken)" in term.problem()
         assert [each.kind for each in bad.server.concerns] == ["federation-failed"]
         assert list(good.server.concerns) == []
-        coordinator.stop()
+        term.stop()
         await serving
 
     async def nothing(*_, **__):
@@ -57,15 +57,15 @@ def test_if_all_federations_have_failed_the_coordinator_ends_with_the_error(monk
     plans = (FederationPlan("bad", charter()),)
 
     async def run():
-        coordinator = Coordinator(ServicePlan(plans, journal="memory:"))
-        hub = coordinator.hub = NotingHub()
+        term = Term(ServicePlan(plans, journal="memory:"))
+        hub = term.hub = NotingHub()
         hub.probe = hub.end_connections = nothing
-        (bad,) = coordinator.hosts = [FederationHost(each, "memory:", hub) for each in plans]
+        (bad,) = term.hosts = [FederationHost(each, "memory:", hub) for each in plans]
         await bad.open()
         monkeypatch.setattr(bad.server, "receive", raising)
         hub.door.arrive(arrival(bad, 1, "ask", ask(1)))
         with pytest.raises(RuntimeError, match="telemetry is broken"):
-            await asyncio.wait_for(coordinator._serve(), PATIENCE)
+            await asyncio.wait_for(term._serve(), PATIENCE)
 
     async def nothing(*_, **__):
         return None
@@ -77,10 +77,10 @@ def test_a_broker_that_stores_nothing_is_a_problem_and_a_concern():
     plans = (FederationPlan("demo", charter()),)
 
     async def run():
-        coordinator = Coordinator(ServicePlan(plans, journal="memory:"))
-        hub = coordinator.hub = NotingHub()
-        (host,) = coordinator.hosts = [FederationHost(each, "memory:", hub) for each in plans]
-        coordinator._is_serving = True
+        term = Term(ServicePlan(plans, journal="memory:"))
+        hub = term.hub = NotingHub()
+        (host,) = term.hosts = [FederationHost(each, "memory:", hub) for each in plans]
+        term.is_serving = True
 
         async def full():
             hub.trouble = "insufficient resources"
@@ -90,18 +90,18 @@ def test_a_broker_that_stores_nothing_is_a_problem_and_a_concern():
 
         hub.probe, hub.end_connections = full, nothing
         await host.open()
-        serving = asyncio.ensure_future(coordinator._serve())
+        serving = asyncio.ensure_future(term._serve())
         async with asyncio.timeout(PATIENCE):
             while not hub.trouble:
                 await asyncio.sleep(0.005)
-        assert "does not store what sites send (insufficient resources)" in coordinator.problem()
-        coordinator._note_broker()
+        assert "does not store what sites send (insufficient resources)" in term.problem()
+        term._note_broker()
         assert [each.kind for each in host.server.concerns] == ["broker-cannot-store"]
         hub.trouble = ""
-        coordinator._note_broker()
+        term._note_broker()
         assert list(host.server.concerns) == []
-        assert coordinator.problem() == ""
-        coordinator.stop()
+        assert term.problem() == ""
+        term.stop()
         await serving
 
     asyncio.run(run())
@@ -118,16 +118,16 @@ def test_a_journal_that_has_gone_is_a_concern(tmp_path):
 
 def test_another_coordinator_of_the_same_federation_is_a_grave_concern_as_long_as_it_is_heard():
     async def run():
-        coordinator = Coordinator(ServicePlan((), journal="memory:"))
-        hub = coordinator.hub = NotingHub()
-        (host,) = coordinator.hosts = [host_of(hub)]
+        term = Term(ServicePlan((), journal="memory:"))
+        hub = term.hub = NotingHub()
+        (host,) = term.hosts = [host_of(hub)]
         hub.others = {"demo"}
-        coordinator._note_broker()
+        term._note_broker()
         (concern,) = host.server.concerns
         assert concern.kind == "two-coordinators"
         assert is_grave(concern)
         hub.others = {"another"}
-        coordinator._note_broker()
+        term._note_broker()
         assert list(host.server.concerns) == []
 
     asyncio.run(run())

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from fedbandit.durable.client import DurableClient
+from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
@@ -51,6 +52,7 @@ class Machines:
         sizes = {"clients": SITES, "arms": setting.arms, "dimension": setting.dimension, "horizon": setting.horizon}
         self.table = {"algorithm": name, **sizes, "set": parameters}
         self.folder, self.seed, self.starts = folder, seed, 1
+        self.journal = str(folder / "journals")
         self.settings = BrokerSettings(folder / "broker", port=free_port())
         self.coordinator = Coordinator(folder, self.settings.url, {"tagged": {**self.table, "keep_log": True}})
         self.sites = []
@@ -120,7 +122,7 @@ class Machines:
 
 def check(machines):
     """Compare what the journals hold with what the applications have written down."""
-    journal = SqliteJournal(machines.folder / "journals" / "tagged.db", keep_log=True)
+    journal = open_journal(machines.journal, "tagged", keep_log=True)
     server = DurableServer(machines.charter, journal, epoch=1, now=0.0)
     stores = [SqliteJournal(machines.folder / f"site-{number}.db") for number in range(SITES)]
     sites = [DurableClient(machines.charter, number, fresh=1 << 31, journal=each) for number, each in enumerate(stores)]

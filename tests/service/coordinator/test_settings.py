@@ -55,6 +55,15 @@ def test_the_line_to_add_is_right(tmp_path):
     assert plan(tmp_path, "tls://broker:4222", line).warnings() == {}
 
 
+def test_a_coordinator_may_stand_by_for_all_its_journals(tmp_path):
+    text = TEXT.format(broker="tls://broker:4222", limits="")
+    (tmp_path / "serve.toml").write_text(f'standby = true\nauthority = "keys"\n{text}')
+    read = read_plan(tmp_path / "serve.toml")
+    assert read.standby
+    assert read.journals == ["clinics", "clinics-roster"]
+    assert not plan(tmp_path, "tls://broker:4222").standby
+
+
 @pytest.mark.parametrize("http", [":8080", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:page", "127.0.0.1:65536"])
 def test_an_address_of_the_page_needs_a_host_and_a_port(http):
     with pytest.raises(InvalidInput, match="is no address: write HOST:PORT"):

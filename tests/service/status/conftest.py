@@ -36,7 +36,10 @@ def look(window):
         async def go():
             page.complaints.clear()
             page.requests.clear()
-            pages = Pages(world.federations, readiness=lambda: world.problem, clock=lambda: world.now)
+            pages = Pages(
+                world.federations, readiness=lambda: world.problem, is_active=lambda: world.is_active,
+                clock=lambda: world.now,
+            )  # fmt: skip
             async with serving(pages, "127.0.0.1", 0) as address:
                 await page.open(address, **how)
                 await page.until(LIVE)

@@ -62,6 +62,21 @@ def test_a_coordinator_without_federations_says_so(look):
     assert "serves no federation" in look(World(), words)
 
 
+def test_one_that_stands_by_says_so_and_shows_the_federations_when_it_takes_over(look):
+    world = World()
+    world.is_active = False
+
+    async def visit(page):
+        said = await page.look(TEXT)
+        world.is_active, world.federations[:] = True, [busy()]
+        await page.until(f"{TEXT}.includes('All 3 sites are up to date.')")
+        return said, await page.look(TEXT)
+
+    before, after = look(world, visit)
+    assert "Standby: another coordinator serves the federations." in before
+    assert "Standby" not in after
+
+
 def test_sites_that_do_not_report_are_not_said_to_have_chosen_nothing(look):
     told = Telemetry("clinics", "async-linucb", 1, NOW - 60)
     told.received(upload(0), ACCEPTED, NOW, sender=0)

@@ -22,11 +22,11 @@ from samples.told import busy, upload
 NOW = 1000.0
 
 
-def get(path, federations, readiness=lambda: ""):
+def get(path, federations, **more):
     """Return status, headers and body of one page."""
 
     async def ask():
-        pages = Pages(federations, readiness=readiness, clock=lambda: NOW)
+        pages = Pages(federations, clock=lambda: NOW, **more)
         async with (
             serving(pages, "127.0.0.1", 0) as address,
             aiohttp.ClientSession() as session,
@@ -47,7 +47,24 @@ def metrics(federations):
 def test_a_coordinator_that_works_is_healthy():
     status, _, body = get("/health", [busy()])
     assert status == 200
-    assert json.loads(body) == {"alive": True, "ready": True, "problem": "", "federations": ["clinics"]}
+    assert json.loads(body) == {
+        "alive": True, "ready": True, "role": "active", "problem": "", "federations": ["clinics"],
+    }  # fmt: skip
+
+
+def test_one_that_stands_by_is_healthy_and_says_so():
+    status, _, body = get("/health", [], is_active=lambda: False)
+    assert status == 200
+    assert json.loads(body) == {"alive": True, "ready": True, "role": "standby", "problem": "", "federations": []}
+    assert json.loads(get("/status.json", [], is_active=lambda: False)[2])["role"] == "standby"
+    assert "fedbandit_coordinator_active 0.0" in get("/metrics", [], is_active=lambda: False)[2]
+    assert metrics([busy()])["fedbandit_coordinator_active",] == 1.0
+
+
+def test_one_that_could_not_take_over_if_it_had_to_is_not_ready():
+    status, _, body = get("/health", [], is_active=lambda: False, readiness=lambda: "the database cannot be asked")
+    assert status == 503
+    assert json.loads(body)["problem"] == "the database cannot be asked"
 
 
 def test_one_that_does_not_is_alive_but_not_ready_and_says_why():

@@ -56,6 +56,13 @@ class Journal(Protocol):
     def size(self) -> int:
         """Return roughly how many bytes it takes where it is stored."""
 
+    def beat(self) -> None:
+        """Show a sign of life to whoever waits for this journal; raise JournalLost if it was taken away.
+
+        May be called from any thread. Once it was called it is to be called again and again: see `journals.lease`.
+        From then on `sync` raises JournalLost, too, if the journal was taken away, though there is nothing to write.
+        """
+
     def close(self) -> None:
         """Sync, and let go of files and connections."""
 
@@ -130,6 +137,9 @@ class MemoryJournal:
 
     def verify(self) -> None:
         """Do nothing: memory is believed."""
+
+    def beat(self) -> None:
+        """Do nothing: nobody can wait for it."""
 
     def size(self) -> int:
         """Return the bytes of all records and the snapshot."""

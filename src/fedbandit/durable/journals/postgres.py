@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.version import VERSION
 from fedbandit.durable.journals.journal import Entry, without_password
+from fedbandit.durable.journals.lease import JournalTaken
+from fedbandit.durable.journals.postgres_lease import LOCK, PostgresBeat, lock_of, lost
 from fedbandit.durable.journals.postgres_rows import PostgresRows, connect, driver
 from fedbandit.durable.journals.seals import damaged, seal
 
@@ -34,16 +36,18 @@ class PostgresJournal:
     def __init__(self, url: str, name: str, *, keep_log: bool = False) -> None:
         """Connect, and take the journal of a name."""
         self.name = name
+        self._url = url
         self._keep_log = keep_log
         self._waiting: list[tuple[str, int, bool, bytes, int]] = []
+        self._beat: PostgresBeat | None = None
         self._base = connect(url)
         self._base.execute("SET synchronous_commit = on")
         self._base.execute(f"SET lock_timeout = '{PATIENCE}s'")
         try:  # the session of a process that has just died may still be there for a moment
-            self._base.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", (f"fedbandit {name}",))
+            self._base.execute(f"SELECT pg_advisory_lock({LOCK})", lock_of(name))
         except driver().errors.LockNotAvailable:
             self._base.close()
-            raise InvalidInput(
+            raise JournalTaken(
                 f"the journal {name!r} cannot be used: another process has it open: end that one"
             ) from None
         self._place = f"{name!r} at {without_password(url)}"
@@ -75,6 +79,9 @@ class PostgresJournal:
             with self._usable(), self._base.transaction():
                 self._insert()
             self._waiting.clear()
+        elif self._beat is not None:  # else one who was paused would answer from what it knew then
+            with self._usable():
+                self._base.execute("SELECT 1")
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
@@ -125,22 +132,36 @@ class PostgresJournal:
 
     def size(self) -> int:
         """Return the bytes of the tables, which all journals of the database share."""
-        rows = self._base.execute(
-            "SELECT pg_total_relation_size('fedbandit_records') + pg_total_relation_size('fedbandit_snapshots')"
-        )
+        with self._usable():
+            rows = self._base.execute(
+                "SELECT pg_total_relation_size('fedbandit_records') + pg_total_relation_size('fedbandit_snapshots')"
+            )
         size: int = rows.fetchone()[0]
         return size
 
+    def beat(self) -> None:
+        """Show a sign of life; raise JournalLost if another process has taken the journal over."""
+        if self._beat is None:
+            self._beat = PostgresBeat(self._url, self.name, self._base.info.backend_pid)
+        self._beat.show()
+
     def close(self) -> None:
-        """Sync, and end the connection, which releases the journal."""
-        self.sync()
-        self._base.close()
+        """Write what is left, and end the connection, which releases the journal."""
+        try:
+            if self._waiting:
+                self.sync()
+        finally:
+            self._base.close()
+            if self._beat is not None:
+                self._beat.close()
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
         try:
             yield
         except driver().Error as error:
+            if self._base.closed:
+                raise lost(self.name, str(error).strip()) from error
             why = "mend the database, and open the journal again"
             raise InvalidInput(f"the journal {self.name!r} cannot be used ({str(error).strip()}): {why}") from error
 

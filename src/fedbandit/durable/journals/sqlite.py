@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.version import VERSION
+from fedbandit.durable.journals.file_lease import FileBeat, beat_path
 from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.mark import Mark, mark_path
@@ -61,6 +62,7 @@ class SqliteJournal:
         if self.path.exists() and self.path.stat().st_size:
             self._look_at_it_first(restored)
         self._mark: Mark | None = None  # until something is written
+        self._beat: FileBeat | None = None
         self._synced = 0  # what an earlier process only flushed may not be on the disk
         with sqlite_errors(self.path):
             self._file = connect(self.path)
@@ -157,9 +159,17 @@ class SqliteJournal:
         files = [self.path, self.path.with_name(f"{self.path.name}-wal")]
         return sum(each.stat().st_size for each in files if each.exists())
 
+    def beat(self) -> None:
+        """Show a sign of life; whoever takes a file over ends the process that has it, so it is never lost."""
+        if self._beat is None:
+            self._beat = FileBeat(self.path)
+        self._beat.show()
+
     def close(self) -> None:
         """Sync, and close the file."""
         self.sync()
+        if self._beat is not None:
+            self._beat.close()
         self._file.close()
         if self._mark is not None:
             self._mark.close()
@@ -170,6 +180,7 @@ class SqliteJournal:
         self._file.execute("PRAGMA journal_mode=WAL")
         self._wait_for_disk(False)
         self._rows = SqliteRows(self._file, self.path)
+        beat_path(self.path).unlink(missing_ok=True)  # of a process that had it before
         if self._rows.is_empty:
             self._file.executescript(_TABLES_OF_0_1)
             self._begin_to_write()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import Entry
+from fedbandit.durable.journals.lease import JournalTaken
 from fedbandit.durable.journals.mark import mark_path, read_mark
 from fedbandit.durable.journals.seals import ANYWHERE, SNAPSHOT, Row, Rule, believed, damaged, faults
 
@@ -121,8 +122,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 
 def unusable(path: Path, error: Exception) -> InvalidInput:
     """Return the refusal of a file with which SQLite cannot do what it should."""
-    why = "another process has it open: end that one" if "locked" in str(error) else "mend the file or the disk"
-    return InvalidInput(f"the journal {path} cannot be used ({error}): {why}")
+    if "locked" in str(error):
+        return JournalTaken(f"the journal {path} cannot be used ({error}): another process has it open: end that one")
+    return InvalidInput(f"the journal {path} cannot be used ({error}): mend the file or the disk")
 
 
 @contextmanager

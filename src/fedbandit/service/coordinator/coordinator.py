@@ -1,98 +1,89 @@
-"""The coordinator's process: all its federations on one connection to the broker, until it is told to stop."""
+"""The coordinator's process: its pages, and its terms, in which it serves. One that stands by waits between them."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import signal
-import time
 from contextlib import AsyncExitStack, suppress
-from functools import partial
-from typing import TYPE_CHECKING
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.service.coordinator.host import FederationHost
+from fedbandit.durable.journals.lease import JournalLost, JournalTaken
 from fedbandit.service.coordinator.settings import ServicePlan
-from fedbandit.service.keys.files import Keys
-from fedbandit.transport.nats.hub import Hub
-from fedbandit.transport.nats.subjects import ANY_JOINING
-
-if TYPE_CHECKING:
-    from fedbandit.service.keys.certificates import Authority
-    from fedbandit.service.roster.desk import Desk
+from fedbandit.service.coordinator.standby import Standby
+from fedbandit.service.coordinator.term import Term
+from fedbandit.service.status.telemetry import Telemetry
 
 log = logging.getLogger("fedbandit.coordinator")
 
-LOOK_SECONDS = 1.0
-BROKER_SECONDS = 10.0  # between two looks at the broker
-OTHER = (
-    "another coordinator serves this federation at this broker, with a journal of its own: each takes in what sites "
-    "send, and neither has all of it. End one of them"
-)
-LONGEST_CONNECTION = 3600.0  # of a site: then it has to show its credential again
-
 
 class Coordinator:
-    """Serves the federations of a plan."""
+    """Serves the federations of a plan; one that stands by does so while no other coordinator has their journals."""
 
     def __init__(self, plan: ServicePlan) -> None:
         """Take the plan; nothing is opened yet."""
         self.plan = plan
-        self.hub = Hub(plan.broker, plan.credentials)
-        self.hosts: list[FederationHost] = []
-        self._desk: Desk | None = None  # where the roster is changed, if there is one
-        self._is_serving = False
+        self._term: Term | None = Term(plan)  # what is wrong with the plan is said now
+        self._told: list[Telemetry] = []  # of the federations that are served now
+        self._standby = Standby(plan) if plan.standby else None
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
         """Serve until `stop`, or until something fails for good, which is raised."""
-        try:
-            authority = None if self.plan.authority is None else Keys(self.plan.authority).open()
-            for each in self.plan.federations:
-                self.hosts.append(FederationHost(each, self.plan.journal, self.hub, has_roster=authority is not None))
-            self._warn()
-            async with AsyncExitStack() as stack:
-                address = await self._show(stack)
-                stack.push_async_callback(self.hub.close)
-                await self.hub.connect()
-                for host in self.hosts:
-                    await host.open()
-                if authority is not None:
-                    await self._open_door(authority)
-                log.info("serving at %s, status page at %s", self.plan.broker, address)
-                self._is_serving = True
-                await self._serve()
-                self._is_serving = False
-        except BaseException:
-            for host in self.hosts:
-                if not host.failure:
-                    host.abandon()
-            raise
-        for host in self.hosts:
-            host.close()
+        async with AsyncExitStack() as stack:
+            address = await self._show(stack)
+            if self._standby is None:
+                await self._serve(address)
+            else:
+                stack.callback(self._standby.close)
+                await self._take_turns(self._standby, address)
         log.info("stopped")
 
     def stop(self) -> None:
         """Let `run` end when what is being done is done."""
         self._stop.set()
-        for host in self.hosts:
-            host.stop()
+        if self._term is not None:
+            self._term.stop()
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether it serves, and does not stand by."""
+        return self._standby is None or (self._term is not None and self._term.is_serving)
 
     def problem(self) -> str:
         """Return why the coordinator does not work now, or nothing."""
-        if not self._is_serving:
-            return "not serving yet, or no more"
-        failed = [f"the federation {host.plan.name} has failed ({host.failure})" for host in self.hosts if host.failure]
-        if failed:
-            return "; ".join(failed) + ": see the log, and start the coordinator again"
-        if not self.hub.is_connected:
-            return f"the broker at {self.plan.broker} is away"
-        return self._broker_problem()
+        if self._standby is not None and not self.is_active:
+            return self._standby.problem
+        return "not serving yet, or no more" if self._term is None else self._term.problem()
 
-    def _broker_problem(self) -> str:
-        trouble = self.hub.trouble
-        where = f"the broker at {self.plan.broker}"
-        return f"{where} does not store what sites send ({trouble}): make room on its disk" if trouble else ""
+    async def _take_turns(self, standby: Standby, address: str) -> None:
+        """Wait and serve, again and again."""
+        while not self._stop.is_set():
+            await standby.wait(self._pause, self._stop.is_set)
+            if self._stop.is_set():
+                return
+            try:
+                await self._serve(address)
+            except (JournalTaken, JournalLost) as error:  # another was faster, or has taken over
+                standby.has_waited = True
+                log.warning("standby: %s", error)
+            except InvalidInput as error:
+                await standby.failed(error, self._pause)
+
+    async def _serve(self, address: str) -> None:
+        """Serve for a term."""
+        self._term = self._term or Term(self.plan)
+
+        def begin() -> None:
+            log.info("serving at %s, status page at %s", self.plan.broker, address)
+            if self._standby is not None:
+                self._standby.has_served()
+
+        try:
+            await self._term.run(self._told, begin)
+        finally:
+            self._told.clear()
+            self._term = None
 
     async def _show(self, stack: AsyncExitStack) -> str:
         """Serve the pages until the stack is left; return their address."""
@@ -100,85 +91,8 @@ class Coordinator:
             from fedbandit.service.status.web import Pages, serving
         except ImportError:
             raise InvalidInput("the pages need aiohttp and prometheus-client: install fedbandit[deploy]") from None
-        pages = Pages([host.telemetry for host in self.hosts], readiness=self.problem)
+        pages = Pages(self._told, readiness=self.problem, is_active=lambda: self.is_active)
         return await stack.enter_async_context(serving(pages, self.plan.host, self.plan.port))
-
-    async def _open_door(self, authority: Authority) -> None:
-        """Let sites in as the rosters say, and let operators change them."""
-        from fedbandit.service.roster.desk import Desk  # with a roster alone is cryptography needed
-        from fedbandit.service.roster.door import ASKED, Door
-
-        rosters = {host.plan.name: host.roster for host in self.hosts if host.roster is not None}
-        end_all = partial(self.hub.end_connections, -1.0)  # however young they are
-        self._desk = Desk(authority, {host.plan.name: host for host in self.hosts}, end_all)
-        await self.hub.answer(ASKED, Door(authority.doorkeeper, rosters).answer)
-        await self.hub.answer(ANY_JOINING, self._desk.answer_invited)
-        for host in self.hosts:
-            await self.hub.answer(host.subjects.roster, self._desk.answer_operator)
-
-    async def _serve(self) -> None:
-        """Serve all federations; one that fails leaves the others alone, but if all have failed it is over."""
-        looks = [asyncio.create_task(look) for look in (self._look(), self._look_at_the_broker(), self._send_away())]
-        try:
-            errors = await asyncio.gather(*(self._serve_one(host) for host in self.hosts))
-        finally:
-            self._stop.set()  # one that is cancelled may miss it, when it waits for the broker just then
-            for look in looks:
-                look.cancel()
-            await asyncio.gather(*looks, return_exceptions=True)
-        if all(errors):
-            raise next(filter(None, errors))
-
-    async def _serve_one(self, host: FederationHost) -> Exception | None:
-        try:
-            await host.serve()
-        except Exception as error:
-            log.exception("the federation %s has failed and is served no more", host.plan.name)
-            host.fail(error)
-            return error
-        return None
-
-    def _warn(self) -> None:
-        """Say which federations lack limits."""
-        told = self.plan.warnings()
-        for host in self.hosts:
-            if host.plan.name in told:
-                host.server.concerns.note("limits-missing", told[host.plan.name], time.time())
-            host.look()
-
-    async def _look(self) -> None:
-        """Look, now and then, at what calls for somebody's attention."""
-        while not self._stop.is_set():
-            self._note_broker()
-            for host in self.hosts:
-                host.look()
-            await self._pause(LOOK_SECONDS)
-
-    def _note_broker(self) -> None:
-        """Raise what the broker shows, or clear it."""
-        for host in self.hosts:
-            host.concern("broker-cannot-store", self._broker_problem())
-            host.concern("two-coordinators", OTHER if self.hub.hears_another(host.subjects) else "")
-
-    async def _look_at_the_broker(self) -> None:
-        """Find out, now and then, whether the broker can store; and let no site stay without showing its credential."""
-        while not self._stop.is_set():
-            try:
-                await self.hub.probe()
-                await self.hub.end_connections(older_than=LONGEST_CONNECTION)
-            except Exception:
-                log.exception("the broker could not be looked at")
-            await self._pause(BROKER_SECONDS)
-
-    async def _send_away(self) -> None:
-        """See to it that sites that were removed or revoked are not connected."""
-        while self._desk is not None and not self._stop.is_set():
-            try:
-                if self.hub.is_connected:
-                    await self._desk.send_away()
-            except Exception:
-                log.exception("connections of sites that are gone could not be ended")
-            await self._pause(LOOK_SECONDS)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):

@@ -5,22 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import suppress
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
+from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.fair_queue import FairQueue
-from fedbandit.service.coordinator.logs import RateLimiter
-from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
-from fedbandit.service.status.members import called, show_members
-from fedbandit.service.status.telemetry import Telemetry
+from fedbandit.service.coordinator.telling import Telling
 from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
 from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
@@ -59,16 +55,11 @@ class FederationHost:
         except BaseException:
             self._let_go()
             raise
-        self.telemetry = Telemetry(
-            plan.name, plan.charter.algorithm.id, setting.clients, now,
-            largest_reward=plan.limits.bounds.reward, concerns=self.server.concerns,
-        )  # fmt: skip
-        self._called = partial(called, plan.name, self.telemetry.sites)
-        self._lookout = Lookout(self._called, self.telemetry.watch)
+        self._telling = Telling(plan, self.server, now)
+        self.telemetry = self._telling.telemetry
         self.failure = ""  # why it is served no more, if something unforeseen has ended it
         self._timer = RoundTimer(plan.deadline)
         self._arrived = FairQueue(self.subjects, MOST_OF_ONE)
-        self._sparing = RateLimiter()
         self._news = asyncio.Event()
         self._is_over, self._measured = False, -MEASURE_SECONDS
 
@@ -92,11 +83,7 @@ class FederationHost:
 
     def look(self) -> None:
         """Look at what calls for somebody's attention, and log what is new."""
-        with self._beside():
-            self._lookout.look(self.server.accounts.observations, time.time(), time.monotonic())
-            self.telemetry.peers = self.server.peers()
-            if self.roster is not None:
-                show_members(self.telemetry.sites, self.roster)
+        self._telling.look(self.roster)
 
     def fail(self, error: BaseException) -> None:
         """Stop for good after something unforeseen; what was not acknowledged stays with the broker and the sites."""
@@ -126,6 +113,12 @@ class FederationHost:
         """Say that it is over, once what is being done is done."""
         self._is_over = True
         self.wake()
+
+    def beat(self) -> None:
+        """Show a sign of life to a coordinator that waits; raise JournalLost if it has taken over. From any thread."""
+        self._journal.beat()
+        if self.roster is not None:
+            self.roster.journal.beat()
 
     def close(self) -> None:
         """Take a snapshot, so that the next start is quick, and close the journal."""
@@ -170,11 +163,7 @@ class FederationHost:
             self._take_in(arrival, now)
         self._watch(elapsed)
         if self._timer.is_due(elapsed):
-            silent = self.server.deadline(now)
-            with self._beside():
-                self.telemetry.left_out(silent.tolist(), now)
-                names = [self.telemetry.sites[each].name or each for each in silent.tolist()]
-                log.warning("%s: a round goes on without the sites %s", self.plan.name, names)
+            self._telling.left_out(self.server.deadline(now).tolist(), now)
             self._watch(elapsed)
         elif self.roster is not None and self.roster.has_none_of(self.server.awaited().tolist()):
             self.server.deadline(now)
@@ -192,59 +181,41 @@ class FederationHost:
         self.telemetry.journal_bytes = self._journal.size()
         try:
             self._journal.verify()
+        except JournalLost:
+            raise
         except InvalidInput as error:
             return str(error)
         return ""
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         await self._hub.send(self.subjects, frames)
-        for _, frame in frames:
-            with self._beside():
-                self.telemetry.sent(frame, now)
+        self._telling.sent(frames, now)
 
     def _watch(self, elapsed: float) -> None:
         self._timer.watch(is_open=self.server.awaited().size > 0, step=self.server.node.sent, now=elapsed)
 
-    @contextmanager
-    def _beside(self) -> Iterator[None]:
-        """Do what only tells of the service; whatever becomes of it, the service goes on."""
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001
-            with suppress(Exception):
-                self._warn(None, f"the status page was not told of something ({error!r})")
-
-    def _warn(self, site: int | None, message: str) -> None:
-        """Log what a site gives cause for, but no more than a line of a kind now and then."""
-        told = self._sparing.admit(site, message, time.monotonic())
-        if told is not None:
-            log.warning("%s: %s", self._called(site), told)
-
     def _take_in(self, arrival: Arrival, now: float) -> None:
         if arrival.sender is None:
-            with self._beside():
-                self._warn(None, f"refused what came under {arrival.source.subject}")
+            self._telling.refused(None, f"refused what came under {arrival.source.subject}")
             return
         if self.roster is not None and self.roster.is_revoked(arrival.sender):
-            with self._beside():
-                self._warn(arrival.sender, f"refused from site {arrival.sender}: it is revoked")
+            self._telling.refused(arrival.sender, f"refused from site {arrival.sender}: it is revoked")
             return
         verdict = self._verdict(arrival.data, now, arrival.sender)
         if verdict.reason:
             word = "refused" if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET) else "noted"
-            with self._beside():
-                site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None
-                self._warn(site, f"{word} from site {arrival.sender}: {verdict.reason}")
+            site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None
+            self._telling.refused(site, f"{word} from site {arrival.sender}: {verdict.reason}")
 
     def _verdict(self, data: bytes, now: float, sender: int) -> Verdict:
         if data[:1] in REPORTS:
-            with self._beside():
+            with self._telling.beside():
                 return self.telemetry.report(data, now, sender=sender)
             return Verdict(Outcome.REFUSED)
         ledger = self.server.ledger
         uploads, scalars = ledger.uploads, ledger.scalars
         verdict = self.server.receive(data, now, sender)
-        with self._beside():
+        with self._telling.beside():
             news = {"uploads": ledger.uploads - uploads, "scalars": ledger.scalars - scalars}
             self.telemetry.received(data, verdict, now, sender=sender, **news)
         return verdict

@@ -5,6 +5,7 @@ credentials = "keys/coordinator.pem"    # with tls://
 authority = "keys"                      # with tls://: a roster says which sites take part; the folder of ca.key
 journal = "journals"                    # a folder of SQLite files, or postgresql://USER@HOST/BASE
 http = "127.0.0.1:8080"                 # health, metrics and the status page
+standby = false                         # wait while another coordinator has the journals, and take over when it fails
 
 [federations.demo]
 algorithm = "lean-linucb"
@@ -75,6 +76,21 @@ class ServicePlan:
     journal: str = "journals"
     host: str = "127.0.0.1"
     port: int = 8080
+    standby: bool = False  # wait for journals that another coordinator has
+
+    @property
+    def journals(self) -> list[str]:
+        """Return the names of all journals that the coordinator writes to."""
+        names = [each.name for each in self.federations]
+        return names if self.authority is None else [*names, *map(roster_journal, names)]
+
+    def waiting(self) -> ServicePlan:
+        """Return the plan of a coordinator that waits while another has its journals."""
+        if self.journal == "memory:":
+            raise InvalidInput(
+                "standby has no meaning with journal = 'memory:', for which nobody can wait: give a folder"
+            )
+        return replace(self, standby=True)
 
     def warnings(self) -> dict[str, str]:
         """Return what is to be said of federations whose sites are others' and are not held to any limits, by name.
@@ -117,7 +133,7 @@ def read_plan(path: Path) -> ServicePlan:
 
 
 def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
-    _only("", data, {"broker", "credentials", "authority", "journal", "http", "federations"})
+    _only("", data, {"broker", "credentials", "authority", "journal", "http", "standby", "federations"})
     tables = _value(data, "federations", dict, {})
     if not tables:
         raise InvalidInput("there is no federation: add a table [federations.NAME]")
@@ -132,6 +148,8 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
         credentials=folder / credentials if credentials else None, authority=folder / authority if authority else None,
     )  # fmt: skip
     _check_authority(plan)
+    if _value(data, "standby", bool, False):
+        plan = plan.waiting()
     return plan.listening_at(data["http"]) if _value(data, "http", str, "") else plan
 
 

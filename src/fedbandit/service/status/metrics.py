@@ -33,11 +33,13 @@ class Metrics(Collector):
         federations: Sequence[Telemetry],
         clock: Callable[[], float],
         problem: Callable[[], str] = lambda: "",
+        is_active: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Take what tells of each federation, what tells the time, and what tells why the coordinator does not work."""
+        """Take what tells of each federation, the time, why the coordinator does not work, and whether it stands by."""
         self._federations = federations
         self._clock = clock
         self._problem = problem
+        self._is_active = is_active
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
@@ -49,6 +51,8 @@ class Metrics(Collector):
         """Yield every metric with its values now."""
         now = self._clock()
         yield _gauge("ready", "1 if the coordinator can do its work.", (), [((), float(not self._problem()))])
+        active = [((), float(self._is_active()))]
+        yield _gauge("coordinator_active", "1 if the coordinator serves, 0 while it stands by.", (), active)
         totals = {told.name: told.totals() for told in self._federations}
         directions = [(name, direction, total) for name, total in totals.items() for direction in ("up", "down")]
         messages = {"up": "uploads", "down": "downloads"}

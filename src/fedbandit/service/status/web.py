@@ -2,7 +2,8 @@
 
     /               the status page; it asks for /status.json every other second and needs nothing from elsewhere
     /status.json    the telemetry of all federations; ?span= seconds looked back, one of 600, 7200, 86400, 2592000
-    /health         200 if the coordinator works, 503 and the reason if it does not (yet), or if it has a grave concern
+    /health         200 if the coordinator works, or stands by for one that does; 503 and the reason if it does not
+                    (yet), or if it has a grave concern
     /health/live    200 if it runs at all
     /metrics        for Prometheus
 
@@ -53,13 +54,18 @@ class Pages:
         federations: Sequence[Telemetry],
         *,
         readiness: Callable[[], str] = lambda: "",
+        is_active: Callable[[], bool] = lambda: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Take what tells of each federation; `readiness` says why the coordinator does not work, or nothing."""
+        """Take what tells of each federation that is served at the time.
+
+        `readiness` says why the coordinator does not work, or nothing; `is_active` whether it serves or stands by.
+        """
         self.federations = federations
         self._readiness = readiness
+        self._is_active = is_active
         self._clock = clock
-        self._metrics = Rendered(Metrics(federations, clock, self._problem).text)
+        self._metrics = Rendered(Metrics(federations, clock, self._problem, is_active).text)
         self._statuses = {span: Rendered(partial(self._made_status, span)) for span in SPANS}
         folder = files("fedbandit.service.status") / "assets"
         self._assets = {each.name: each.read_bytes() for each in folder.iterdir()}
@@ -84,6 +90,9 @@ class Pages:
         told = [(each.name, each.problem()) for each in self.federations]
         return self._readiness() or "; ".join(f"{name}: {why}" for name, why in told if why)
 
+    def _role(self) -> str:
+        return "active" if self._is_active() else "standby"
+
     async def _page(self, _: web.Request) -> web.Response:
         return self._file("status.html")
 
@@ -105,13 +114,18 @@ class Pages:
     def _made_status(self, span: int) -> bytes:
         now = self._clock()
         told = [each.snapshot(now, span, MOST_SITES) for each in self.federations]
-        body = {"now": now, "version": fedbandit.__version__, "problem": self._problem(), "federations": told}
+        body = {
+            "now": now, "version": fedbandit.__version__, "role": self._role(), "problem": self._problem(),
+            "federations": told,
+        }  # fmt: skip
         return json.dumps(body, allow_nan=False).encode()  # browsers read no other numbers
 
     async def _health(self, _: web.Request) -> web.Response:
         problem = self._problem()
         names = [each.name for each in self.federations]
-        body = {"alive": True, "ready": not problem, "problem": problem, "federations": names}
+        body = {
+            "alive": True, "ready": not problem, "role": self._role(), "problem": problem, "federations": names,
+        }  # fmt: skip
         return web.json_response(body, status=503 if problem else 200)
 
     async def _live(self, _: web.Request) -> web.Response:

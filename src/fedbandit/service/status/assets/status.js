@@ -6,6 +6,8 @@ import { ago, bytes, count, duration, many, mean, percent, sentence, siteName, S
 
 const EVERY = 2000; // milliseconds
 const MOST_LINES = 12; // reporting sites that get a line of their own
+const STANDBY = "Standby: another coordinator serves the federations. This one waits, and takes over when that one ends or " +
+  "shows no sign of life.";
 const byId = (id) => document.getElementById(id);
 const shown = new Map(); // federations on the page, by name
 
@@ -165,12 +167,13 @@ function show(status) {
     byId("contents").replaceChildren(...names.map((name) => element("a", { href: `#federation-${name}` }, name)));
   }
   status.federations.forEach((told) => shown.get(told.name).update(told));
-  if (!names.length) write(byId("federations"), "This coordinator serves no federation: add a table [federations.NAME] to its file.");
+  if (!names.length) write(byId("federations"), status.role === "standby" ? STANDBY :
+    "This coordinator serves no federation: add a table [federations.NAME] to its file.");
   const worries = status.federations.reduce((sum, each) => sum + each.states.trouble + each.states.silent + each.states.behind +
     each.concerns.filter(({ site }) => site === null).length, 0);
   document.title = worries ? `(${worries}) fedbandit` : "fedbandit";
   write(byId("version"), `fedbandit ${status.version}`);
-  say(status.problem ? `The coordinator is not ready: ${status.problem}` : "");
+  say(status.problem ? `The ${status.role === "standby" ? "standby" : "coordinator"} is not ready: ${status.problem}` : "");
 }
 
 function say(problem) {
