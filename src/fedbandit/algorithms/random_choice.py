@@ -27,6 +27,7 @@ class RandomClients(Clients):
     cadence = Cadence.TURN
     draws = 1
     draws_lot = True
+    learns_from_choice = True
 
     def __init__(self, arms: int) -> None:
         """Take the number of arms, for worlds in which the arms of a turn share one context."""

@@ -16,6 +16,7 @@ from fedbandit.cli.evaluate import evaluate
 from fedbandit.cli.features import features
 from fedbandit.cli.keys import app as keys
 from fedbandit.cli.listing import describe, list_all
+from fedbandit.cli.log import app as logs
 from fedbandit.cli.panels import show_panels
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.roster import invite, join, remove, revoke, sites
@@ -41,6 +42,7 @@ app.add_typer(data, name="data")
 app.command()(features)
 app.command()(suggest)
 app.command()(evaluate)
+app.add_typer(logs, name="log")
 app.command()(up)
 app.command()(serve)
 app.command()(check)

@@ -81,6 +81,7 @@ class Clients(Side, Protocol):
     draws: int  # how many standard normals one turn of one client consumes
     draws_lot: bool = False  # the first of them is a lot, which chooses from arms whose `chances` are known
     asks: bool = False  # whether clients ever ask the server something before they choose
+    learns_from_choice: bool = False  # `learn` looks at the chosen arms alone: a site need not keep what else was there
 
     def start(self, clients: int) -> Any:
         """Return the state of a cohort that has seen nothing."""
@@ -102,6 +103,10 @@ class Clients(Side, Protocol):
         Whoever tells the reward later hands back in `Observations` what `decide` said; without it `learn` looks at what
         is expected now.
         """
+        return None
+
+    def predicted(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:  # noqa: ARG002
+        """Return the mean reward that each client's model gives its choice, for a log; None without such a model."""
         return None
 
     def learn(self, state: Any, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:

@@ -8,7 +8,7 @@ context. A choice is (turns,), or (turns, 2) for duels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -136,3 +136,24 @@ class Observations:
     feedback: Floats
     expected: Floats | None = None  # the reward, as `Clients.decide` said when it chose, where that was kept
     weight: Floats | None = None  # what each counts, where it is less than 1: it was chosen in an earlier epoch
+
+
+class Chosen(NamedTuple):
+    """The chosen arms of one turn, and their places among themselves: what an offer and a choice come down to."""
+
+    features: Floats
+    choice: Ints
+
+    @classmethod
+    def of(cls, features: Floats, choice: Ints) -> Chosen:
+        """Leave out the arms of a turn that were not chosen; a context that all arms share stays as it is.
+
+        >>> Chosen.of(np.array([[[1.0, 2.0], [3.0, 4.0]]]), np.array([1]))
+        Chosen(features=array([[[3., 4.]]]), choice=array([0]))
+        """
+        if features.ndim == 2:
+            return cls(features, choice)
+        return cls(features[:, choice.ravel()], _FIRST if choice.ndim == 1 else _BOTH)
+
+
+_FIRST, _BOTH = np.zeros(1, dtype=np.int64), np.array([[0, 1]])

@@ -25,7 +25,7 @@ time between an opening and the coordinator's word: what it held may be lost.
 from __future__ import annotations
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.ending import EndingSite
 from fedbandit.durable.site_events import Checked, Doubled, Heard, Ticked
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import disagreement
@@ -33,7 +33,7 @@ from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_num
 from fedbandit.wire.question import Question
 
 
-class DurableClient(JournalledSite):
+class DurableClient(EndingSite):
     """One site of a federation."""
 
     def tick(self, epoch: int) -> None:
@@ -164,6 +164,8 @@ class DurableClient(JournalledSite):
             self.life.renumber(self.unchecked[1], self._heir())
         else:
             self.journal.sync()
+            closed = self.life.closed
             self.life = self._recovered(self._heir(), begin_anew)
+            self.life.closed = closed
         self.unchecked, self.is_closing = None, False
         self.save()

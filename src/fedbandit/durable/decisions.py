@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
@@ -24,14 +25,26 @@ def later(fresh: int, life: int) -> int:
 
 @dataclass(slots=True)
 class Pending:
-    """One decision: what was on offer, what was chosen, and its reward if that has come already."""
+    """One decision: what it will be learnt from, and its reward if that has come already."""
 
-    position: int  # of its record in the journal
-    features: Floats
-    choice: Ints
-    reward: float | None = None
+    features: Floats  # the chosen arms; all that were on offer, where the algorithm looks at those too
+    choice: Ints  # their places among these
     expected: Floats | None = None  # the reward that the site expected when it chose, if it learns from that
     clock: int = 0  # the epoch in which it was made, where the federation forgets
+    time: float = 0.0  # when it was made, in seconds since 1970; 0: nobody told
+    row: bytes = b""  # what a log of decisions will say of it
+    reward: float | None = None
+    position: int = 0  # of the record that keeps it beyond the next snapshot; 0: there is none yet
+
+
+class Closed(NamedTuple):
+    """A decision whose reward has come, or that has ended without, for a log of decisions."""
+
+    decision: str
+    row: bytes
+    reward: float | None
+    time: float
+    is_expired: bool
 
 
 @dataclass

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
-from fedbandit.durable.decisions import later
+from fedbandit.durable.decisions import Closed, later
 from fedbandit.durable.journals.journal import Journal
-from fedbandit.durable.outbox import Refused
-from fedbandit.durable.site_events import EVENTS, Checked, Chose, Doubled, Event, Heard, Learnt, Opened
-from fedbandit.durable.site_life import Doubt, SiteLife, SiteMemory
+from fedbandit.durable.site_events import (
+    EVENTS,
+    Awaiting,
+    Checked,
+    Chose,
+    Doubled,
+    Event,
+    Heard,
+    Learnt,
+    Logged,
+    Opened,
+)
+from fedbandit.durable.site_figures import SiteFigures
+from fedbandit.durable.site_life import SiteLife
+from fedbandit.durable.site_memory import Doubt, SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind, Standing
 from fedbandit.wire.state import decode_state, encode_state, field_of
 
 
-class JournalledSite:
+class JournalledSite(SiteFigures):
     """A site that remembers what happens to it."""
 
     def __init__(
@@ -59,21 +69,37 @@ class JournalledSite:
         if journal is not None:
             journal.sync()
 
-    def choose(self, features: Floats, draws: Floats) -> tuple[str, Decided]:
+    def choose(self, features: Floats, draws: Floats, now: float = 0.0) -> tuple[str, Decided]:
         """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
         decided = self.life.decide(features, draws)
-        chose = Chose(features, draws, decided.choices, decided.expected, self.life.node.clock or 0)
-        position = self._append(chose, keep=True) if self.journal is not None else 0
-        return self.life.decided(chose.pending(position)), decided
+        return self.note(features, draws, decided, now), decided
 
-    def learn(self, decision: str, reward: float) -> bool:
+    def note(self, features: Floats, draws: Floats, decided: Decided, now: float, row: bytes = b"") -> str:
+        """Write down a decision, and what a log of decisions will tell of it later; return its name."""
+        chose = Chose(features, draws, decided.choices, decided.expected, self.life.node.clock or 0, now, row)
+        self._append(chose)
+        return self.life.decided(chose)
+
+    def learn(self, decision: str, reward: float, now: float = 0.0) -> bool:
         """Take in the reward of a decision; return False if it has come before, which changes nothing."""
         pending = self.life.decisions.awaiting(decision)
         if pending is None:
             return False
-        self.life.learn(decision, pending, reward)
-        self._append(Learnt(decision, reward))
+        self.life.learn(decision, pending, reward, now)
+        self._append(Learnt(decision, reward, now))
         return True
+
+    def take_closed(self) -> list[Closed]:
+        """Return the decisions that were closed since this was last asked.
+
+        At first these are all of which the journal does not say that the log of decisions has them.
+        """
+        closed, self.life.closed = self.life.closed, []
+        return closed
+
+    def logged(self) -> None:
+        """Write down that the log of decisions has all that was closed."""
+        self._append(Logged())
 
     def flush(self) -> None:
         """Make all that has happened safe from the end of this process, without waiting for the disk."""
@@ -90,8 +116,9 @@ class JournalledSite:
     def save(self) -> None:
         """Take a snapshot."""
         if self.journal is not None:
+            self._keep_pending(self.life)
             memory = self._memory()
-            needed = {position for position, _ in memory.doubt.anew.pending.values()} if memory.doubt else set()
+            needed = set(memory.doubt.anew.awaiting.tolist()) if memory.doubt else set()
             released = self.life.released
             self.journal.save(encode_state(memory), [each for each in released if each not in needed])
             self.life.released = [each for each in released if each in needed]
@@ -104,64 +131,22 @@ class JournalledSite:
             doubt = self.unchecked, self.is_closing, self._unchecked_at, self._restored_at
             self.journal.flush()
             anew = self._recovered(self.unchecked[0] + 1, begin_anew=True)  # its epoch is given when it is needed
+            self._keep_pending(anew)
             self.unchecked, self.is_closing, self._unchecked_at, self._restored_at = doubt
             memory.doubt = Doubt(*self.unchecked, self._unchecked_at, self._restored_at, self.is_closing, anew.memory())
         return memory
-
-    @property
-    def draws(self) -> int:
-        """Return how many standard normals a choice needs."""
-        return self.life.side.draws
-
-    def encoded_state(self) -> bytes:
-        """Return what the algorithm has learnt, as bytes."""
-        return encode_state(self.life.node.state)
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """Return what whoever runs the site should know and act on, as far as the algorithm says."""
-        return self.life.node.warnings
-
-    @property
-    def opening(self) -> int:
-        """Return the number that the site got when it was opened: greater than those of all openings before."""
-        return self.life.decisions.life
-
-    @property
-    def issued(self) -> int:
-        """Return how many decisions the site has made, in all its lives."""
-        return sum(self.life.decisions.issued.values())
-
-    @property
-    def pending(self) -> int:
-        """Return how many decisions await their reward."""
-        return len(self.life.decisions.pending)
-
-    @property
-    def unsent(self) -> int:
-        """Return how many uploads the coordinator has not acknowledged."""
-        return len(self.life.outbox.frames)
-
-    @property
-    def refused(self) -> Sequence[Refused]:
-        """Return the uploads that were refused for good, the last ones, in the order in which that was told."""
-        return self.life.outbox.refused
-
-    @property
-    def refusals(self) -> int:
-        """Return how many uploads were refused for good, with those that are kept no longer."""
-        return self.life.outbox.forgotten + len(self.life.outbox.refused)
-
-    @property
-    def version(self) -> int:
-        """Return the number of the last download, 0 before the first."""
-        return int(self.life.node.received[0])
 
     def _append(self, event: Event, *, keep: bool = False) -> int:
         if self.journal is None:
             return 0
         self._since_snapshot += 1
         return self.journal.append(encode_state(event), keep=keep)
+
+    def _keep_pending(self, life: SiteLife) -> None:
+        """Write down what the decisions of a life that await their rewards are learnt from, where that is not done."""
+        for name, pending in life.decisions.pending.items():
+            if not pending.position:
+                pending.position = self._append(Awaiting.of(name, pending), keep=True)
 
     def _recovered(self, heir: int = 0, begin_anew: bool = False) -> SiteLife:
         """Return the site that the journal tells of; with an heir, as if it had begun that epoch when it was opened."""
@@ -187,10 +172,10 @@ class JournalledSite:
         """Let a site be as a snapshot tells; with an heir, as if it had begun that epoch when the doubt began."""
         assert self.journal is not None
         self._require_own(str(field_of(snapshot, "charter")), field_of(snapshot, "number"))
-        offers = {entry.position: decode_state(entry.data, Chose) for entry in self.journal.kept()}
+        kept = {entry.position: decode_state(entry.data, Awaiting, Chose) for entry in self.journal.kept()}
         memory: SiteMemory = decode_state(snapshot, SiteMemory, type(life.node.state))
         doubt = memory.doubt
-        life.recall(doubt.anew if doubt and heir and begin_anew else memory, offers)
+        life.recall(doubt.anew if doubt and heir and begin_anew else memory, kept)
         if doubt is not None:
             self.unchecked, self.is_closing = (doubt.epoch, doubt.number), doubt.is_closing
             self._unchecked_at, self._restored_at = doubt.opened_at, doubt.restored_at

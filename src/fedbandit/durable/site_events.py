@@ -41,10 +41,34 @@ class Chose:
     choice: Ints
     expected: Floats | None = None  # its reward, if that is to be known when it comes
     clock: int = 0  # the epoch in which it was made, where the federation forgets
+    time: float = 0.0  # when it was made, in seconds since 1970
+    row: bytes = b""  # what a log of decisions will say of it
 
-    def pending(self, position: int, reward: float | None = None) -> Pending:
-        """Return the decision as one that awaits its reward, or to be learnt from; the record has this position."""
-        return Pending(position, self.features, self.choice, reward, self.expected, self.clock)
+
+@dataclass
+class Awaiting:
+    """A decision had no reward when a snapshot was taken: what is kept of it until that comes."""
+
+    decision: str
+    features: Floats
+    choice: Ints
+    expected: Floats | None
+    clock: int
+    time: float
+    row: bytes
+
+    @classmethod
+    def of(cls, name: str, pending: Pending) -> Awaiting:
+        """Return what is to be kept."""
+        return cls(
+            name, pending.features, pending.choice, pending.expected, pending.clock, pending.time, pending.row
+        )  # fmt: skip
+
+    def pending(self, position: int) -> Pending:
+        """Return the decision again; the record has this position."""
+        return Pending(
+            self.features, self.choice, self.expected, self.clock, self.time, self.row, position=position
+        )  # fmt: skip
 
 
 @dataclass
@@ -53,6 +77,21 @@ class Learnt:
 
     decision: str
     reward: float
+    time: float = 0.0  # when, in seconds since 1970
+
+
+@dataclass
+class Ended:
+    """A decision has ended without its reward: another is learnt in its place, or it is forgotten."""
+
+    decision: str
+    reward: float | None
+    time: float
+
+
+@dataclass
+class Logged:
+    """The log of decisions has all that was closed before."""
 
 
 @dataclass
@@ -69,5 +108,5 @@ class Ticked:
     epoch: int
 
 
-Event: TypeAlias = Opened | Checked | Doubled | Chose | Learnt | Heard | Ticked
-EVENTS = (Opened, Checked, Doubled, Chose, Learnt, Heard, Ticked)
+Event: TypeAlias = Opened | Checked | Doubled | Chose | Awaiting | Learnt | Ended | Logged | Heard | Ticked
+EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Logged, Heard, Ticked)

@@ -6,7 +6,6 @@ until the round is over, which is when a download calls for no answer; rewards t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,53 +14,16 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Decided
 from fedbandit.core.messages import Download
-from fedbandit.core.turns import Observations
-from fedbandit.durable.decisions import Decisions, Pending
+from fedbandit.core.turns import Chosen, Observations
+from fedbandit.durable.decisions import Closed, Decisions, Pending
 from fedbandit.durable.outbox import Outbox
-from fedbandit.durable.site_events import Chose, Learnt, Ticked
+from fedbandit.durable.site_events import Awaiting, Chose, Ended, Learnt, Logged, Ticked
+from fedbandit.durable.site_memory import SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.schema import Schema
 from fedbandit.wire.frame import Frame
-
-
-@dataclass
-class SiteMemory:
-    """A snapshot of a site. What pending decisions had on offer stands in records that the journal keeps."""
-
-    charter: str
-    number: int
-    epoch: int
-    sent: int
-    server_epoch: int
-    received: int
-    outbox: Outbox
-    life: int
-    issued: dict[int, int]
-    pending: dict[str, tuple[int, float | None]]  # position of the record, and the reward if it has come
-    waiting: list[str]
-    in_exchange: bool
-    state: Any
-    doubt: Doubt | None = None
-    clock: int | None = None  # the epoch as of which the state counts, where the federation forgets
-
-
-@dataclass
-class Doubt:
-    """That a site was opened again, and the coordinator has not told yet whether it knows of a later life of it.
-
-    Uploads are held back from a number on. If it knows of none, they are sent as they are; if it does, they are sent in
-    a new epoch, or the site goes on from what it would be had it begun anew when it was opened.
-    """
-
-    epoch: int
-    number: int
-    opened_at: int  # the position of the record since which this holds
-    restored_at: int  # and of the one since which the journal may be an old backup
-    is_closing: bool
-    anew: SiteMemory
-
 
 WHO = np.zeros(1, dtype=np.int64)
 
@@ -81,6 +43,7 @@ class SiteLife:
         self.waiting: list[str] = []  # decisions whose reward has come in the middle of a round
         self.in_exchange = False
         self.released: list[int] = []  # positions of records that need be kept no longer
+        self.closed: list[Closed] = []  # decisions that a log of decisions may not have yet
         self._takes_turns = self.side.cadence is Cadence.TURN
 
     def open(self, fresh: int) -> None:
@@ -111,30 +74,36 @@ class SiteLife:
     def memory(self) -> SiteMemory:
         """Return what is to be remembered, not copied."""
         node, decisions = self.node, self.decisions
-        pending = {name: (each.position, each.reward) for name, each in decisions.pending.items()}
+        pending = decisions.pending
         return SiteMemory(
             self.charter.text, self.number, node.epoch, int(node.sent[0]), *self.version, self.outbox,
-            decisions.life, decisions.issued, pending, self.waiting, self.in_exchange, node.state, clock=node.clock,
+            decisions.life, decisions.issued, self.waiting, self.in_exchange, node.state, clock=node.clock,
+            awaiting=np.array([each.position for each in pending.values()], dtype=np.int64),
+            rewards={name: each.reward for name, each in pending.items() if each.reward is not None},
         )  # fmt: skip
 
-    def recall(self, memory: SiteMemory, offers: dict[int, Chose]) -> None:
-        """Go on from what a site remembered, with the records of its pending decisions by position."""
-        lost = sorted(name for name, (position, _) in memory.pending.items() if position not in offers)
+    def recall(self, memory: SiteMemory, kept: dict[int, Any]) -> None:
+        """Go on from what a site remembered, with the records of its pending decisions by position.
+
+        Before 0.2 these were `Chose`, with all that was on offer: the next snapshot keeps less in their place.
+        """
+        lost = [position for position, _ in memory.pending.values() if position not in kept]
+        lost += [position for position in memory.awaiting.tolist() if position not in kept]
         if lost:
-            raise InvalidInput(
-                f"the store has lost what was on offer at the decisions {', '.join(lost)}: restore a backup of it"
-            )
+            listed = ", ".join(map(str, lost))
+            raise InvalidInput(f"the store has lost the records {listed} of pending decisions: restore a backup of it")
         node = self.node
         node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
         node.clock = memory.clock
         node.sent[:], node.received[:] = memory.sent, memory.received
         self.outbox, self.waiting, self.in_exchange = memory.outbox, memory.waiting, memory.in_exchange
-        pending = {
-            name: offers[position].pending(position, reward) for name, (position, reward) in memory.pending.items()
-        }
+        pending = {name: self._recalled(kept[at], at, reward) for name, (at, reward) in memory.pending.items()}
+        for position in memory.awaiting.tolist():
+            name = kept[position].decision
+            pending[name] = self._recalled(kept[position], position, memory.rewards.get(name))
         self.decisions = Decisions(memory.life, memory.issued, pending)
         needed = {each.position for each in pending.values()}
-        self.released = [position for position in offers if position not in needed]
+        self.released = [position for position in kept if position not in needed]
 
     @property
     def version(self) -> tuple[int, int]:
@@ -150,26 +119,56 @@ class SiteLife:
         """Return the choice."""
         return self.side.decide(self.node.state, WHO, features, draws)
 
-    def decided(self, pending: Pending) -> str:
+    def decided(self, chose: Chose) -> str:
         """Note a decision, and ask what is to be asked before the next; return its name."""
-        name = self.decisions.add(pending)
+        name = self.decisions.add(self._awaiting(chose))
         self._ask()
         return name
 
-    def repeat(self, event: Chose | Learnt | Ticked, position: int) -> None:
+    def repeat(self, event: Chose | Awaiting | Learnt | Ended | Logged | Ticked, position: int) -> None:
         """Let happen once more what the application did, as a record at a position tells it."""
         if isinstance(event, Chose):
             self.decide(event.features, event.draws)
-            self.decided(event.pending(position))
-        elif isinstance(event, Learnt):
-            pending = self.decisions.awaiting(event.decision)
-            if pending is not None:
-                self.learn(event.decision, pending, event.reward)
-        else:
+            self.decided(event)
+            self.released.append(position)  # before 0.2 it was kept
+        elif isinstance(event, Awaiting):
+            self.keep(event.decision, position)
+        elif isinstance(event, Ticked):
             self.node.tick(event.epoch)
+        elif isinstance(event, Logged):
+            self.closed.clear()
+        else:
+            pending = self.decisions.awaiting(event.decision)
+            if pending is not None and isinstance(event, Learnt):
+                self.learn(event.decision, pending, event.reward, event.time)
+            elif pending is not None:
+                self.end(event.decision, pending, event.reward, event.time)
 
-    def learn(self, name: str, pending: Pending, reward: float) -> None:
+    def keep(self, name: str, position: int) -> None:
+        """Note which record keeps a pending decision beyond the next snapshot."""
+        if name in self.decisions.pending:
+            self.decisions.pending[name].position = position
+        else:
+            self.released.append(position)
+
+    def learn(self, name: str, pending: Pending, reward: float, time: float) -> None:
         """Take in the reward of a decision that awaits it, now or when the round is over."""
+        self._close(name, pending, reward, time, is_expired=False)
+        self._take_in(name, pending, reward)
+
+    def end(self, name: str, pending: Pending, reward: float | None, time: float) -> None:
+        """Take in another reward in place of one that will not come, or forget the decision."""
+        self._close(name, pending, reward, time, is_expired=True)
+        if reward is None:
+            self._drop(name, pending)
+        else:
+            self._take_in(name, pending, reward)
+
+    def _close(self, name: str, pending: Pending, reward: float | None, time: float, *, is_expired: bool) -> None:
+        if pending.row:
+            self.closed.append(Closed(name, pending.row, reward, time, is_expired))
+
+    def _take_in(self, name: str, pending: Pending, reward: float) -> None:
         if self._takes_turns or not self.in_exchange:
             self._learn(name, pending, reward)
         else:
@@ -209,11 +208,25 @@ class SiteLife:
         seen = Observations(pending.features, pending.choice, np.array([reward]), pending.expected, weights)
         self._tell_what_is_on_the_way()
         envelopes = self.node.learn(WHO, seen)
+        self._drop(name, pending)
+        if envelopes:
+            self._put(envelopes, answers=True)
+
+    def _drop(self, name: str, pending: Pending) -> None:
         del self.decisions.pending[name]
         if pending.position:
             self.released.append(pending.position)
-        if envelopes:
-            self._put(envelopes, answers=True)
+
+    def _awaiting(self, chose: Chose) -> Pending:
+        features, choice = chose.features, chose.choice
+        if self.side.learns_from_choice:
+            features, choice = Chosen.of(features, choice)
+        return Pending(features, choice, chose.expected, chose.clock, chose.time, chose.row)
+
+    def _recalled(self, kept: Awaiting | Chose, position: int, reward: float | None) -> Pending:
+        pending = self._awaiting(kept) if isinstance(kept, Chose) else kept.pending(position)
+        pending.reward = reward
+        return pending
 
     def _ask(self, *, is_opened: bool = False) -> None:
         if not self.side.asks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ from fedbandit.features.checks import shown
 from fedbandit.features.columns import Column
 from fedbandit.logs.table import Lists, Numbers, lists_of_texts
 
+PACKED = "fedbandit.log"  # what a packed log of decisions says of its columns
 _EXACT = 2**53  # whole numbers beyond it are no floats
 
 
@@ -33,7 +35,10 @@ class ArrowTable:
     def __init__(self, source: str, table: Any) -> None:
         """Take a table of pyarrow."""
         self.source = source
-        self.names: list[str] = list(table.column_names)
+        said = json.loads((table.schema.metadata or {}).get(PACKED.encode(), b"{}"))
+        self.roles: dict[str, str] = said.get("roles", {})
+        self._hidden: list[str] = said.get("hidden", [])
+        self.names: list[str] = [name for name in table.column_names if name not in self._hidden]
         self.rows: int = table.num_rows
         self._table = table
         for name in self.names:
@@ -59,6 +64,11 @@ class ArrowTable:
     def of(cls, frame: Any) -> ArrowTable:
         """Take a data frame that speaks Arrow."""
         return cls("the log", pyarrow().table(frame))
+
+    def vectors(self) -> list[Any] | None:
+        """Return the vectors of the arms of each row, where a site logged them."""
+        own = next((name for name in self._hidden if name.endswith("vectors")), None)
+        return None if own is None else list(self._table.column(own).to_pylist())
 
     def column(self, name: str) -> Column:
         """Return a column of values."""

@@ -29,6 +29,7 @@ class CsvTable:
         self.source = source
         self.names = names
         self.rows = len(cells)
+        self.roles: dict[str, str] = {}
         self._cells = {name: [row[place] for row in cells] for place, name in enumerate(names)}
 
     @classmethod
@@ -51,6 +52,9 @@ class CsvTable:
             if names.count(name) > 1:
                 raise InvalidInput(f"{path}: the column {name!r} is there twice: give one of them another name")
         return cls(str(path), names, cells)
+
+    def vectors(self) -> None:
+        """Return None: cells hold values."""
 
     def column(self, name: str) -> Column:
         """Return a column: as numbers if all its cells are."""

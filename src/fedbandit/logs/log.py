@@ -41,13 +41,17 @@ class Log(Decisions):
     ) -> Log:
         """Read a log, and check every row: a CSV or Parquet file, or a data frame (pandas, polars, DuckDB, Arrow).
 
+        The folder in which a site logs its decisions is one, too, and so is what it was packed to.
+
         `columns` says which column plays which role where it has not the role's own name: `time`, `site`, `choice`,
         `reward`, and perhaps `propensity` and `arms`; or `decision` and `chosen` where each candidate has a row of its
         own. `sites` numbers the sites, which are sorted otherwise. `arms` is a catalogue with the values of arms, a
         file or a frame, whose ids the log names; if the log has no column of candidates, all of it was on offer.
         """
         table = table_of(source)
-        return cls(**vars(read_decisions(table, columns or {}, sites, None if arms is None else table_of(arms))))
+        found = read_decisions(table, columns or {}, sites, None if arms is None else table_of(arms))
+        vectors = table.vectors()
+        return cls(**vars(found), vectors=None if vectors is None else _padded(vectors, found.row, table.source))
 
     @classmethod
     def from_arrays(
@@ -117,6 +121,16 @@ class Log(Decisions):
         chosen = vectors[np.arange(len(self)), self.choice][:, np.newaxis]
         _, client = np.unique(self.site, return_inverse=True)
         np.savez(path, client=client, arms=chosen, reward=self.reward[:, np.newaxis])
+
+
+def _padded(vectors: list[Any], rows: Ints, source: str) -> Floats:
+    """Return the vectors of some rows (T, K, d), with copies of its first where a row has fewer arms than others."""
+    taken = [np.asarray(vectors[row - 1], dtype=np.float64) for row in rows.tolist()]
+    dimensions = {arms.shape[-1] for arms in taken}
+    if len(dimensions) > 1:
+        raise InvalidInput(f"{source} has vectors of dimensions {sorted(dimensions)}: give logs of one federation")
+    most = max(len(arms) for arms in taken)
+    return np.array([np.concatenate([arms, np.repeat(arms[:1], most - len(arms), axis=0)]) for arms in taken])
 
 
 def _no_column(name: str) -> Column:

@@ -20,6 +20,7 @@ from fedbandit.logs.decisions import Decisions
 from fedbandit.logs.faults import Faults
 from fedbandit.logs.instants import seconds_of
 from fedbandit.logs.roles import Roles
+from fedbandit.logs.site_table import SiteTable
 from fedbandit.logs.table import Columns, Table
 
 PARQUET = b"PAR1"  # how such a file begins
@@ -38,6 +39,8 @@ def table_of(source: Any) -> Table:
     if not isinstance(source, str | Path):
         raise InvalidInput(f"{shown(source)} is no log: give the path of a CSV or Parquet file, or a data frame")
     path = Path(source)
+    if path.is_dir():
+        return SiteTable.read(path)
     try:
         with path.open("rb") as file:
             is_parquet = file.read(len(PARQUET)) == PARQUET
@@ -50,7 +53,7 @@ def read_decisions(
     table: Table, columns: Mapping[str, str], sites: Sequence[Any] | None, catalogue: Table | None
 ) -> Decisions:
     """Return the decisions of a table, in the order of their times; whatever is wrong is refused by row."""
-    roles, faults = Roles(table, columns), Faults()
+    roles, faults = Roles(table, {**table.roles, **columns}), Faults()
     if table.rows < 2:
         raise InvalidInput(f"{table.source} has {'one row' if table.rows else 'no rows'}: a log needs at least two")
     rows = np.arange(table.rows)

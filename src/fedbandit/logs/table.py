@@ -35,6 +35,10 @@ class Table(Protocol):
     source: str
     names: list[str]
     rows: int
+    roles: dict[str, str]  # the columns that play a role though they have not its name
+
+    def vectors(self) -> list[Any] | None:
+        """Return the vectors of the arms of each row, where it has vectors in place of values."""
 
     def column(self, name: str) -> Column:
         """Return a column of values."""

@@ -11,6 +11,7 @@ from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.ending import FOR_EVER, Ending
 
 
 def charter_of(
@@ -24,6 +25,7 @@ def charter_of(
     epoch_seconds: float | None,
     features: Features | None,
     limits: Mapping[str, float] | None = None,
+    ending: Ending = FOR_EVER,
 ) -> Charter:
     """Return the charter; what features decide need not be given, and is refused if it is given otherwise.
 
@@ -39,7 +41,8 @@ def charter_of(
         raise InvalidInput("dimension is missing: give the number of features of an arm, or features")
     charter = Charter.named(
         algorithm, Setting(clients, arms, dimension, horizon), epoch_seconds=epoch_seconds,
-        features=None if features is None else features.fingerprint, limits=limits, **parameters,
+        features=None if features is None else features.fingerprint, limits=limits, ending=ending,
+        **parameters,
     )  # fmt: skip
     if features is not None:
         _require_fit(charter.algorithm, features)

@@ -16,6 +16,7 @@ from fedbandit.core.former_names import former_fields
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.messages import Download, Upload
 from fedbandit.protocol.charter_fields import contrast
+from fedbandit.protocol.ending import FOR_EVER, Ending
 from fedbandit.protocol.schema import Schema
 
 
@@ -61,6 +62,7 @@ class Charter:
     epoch_seconds: float | None = None  # None: whoever runs the nodes tells them the epoch by another measure
     features: str | None = None  # the fingerprint of their declaration; None: applications hand in vectors
     limits: dict[str, float] = field(default_factory=dict, compare=False)  # of input; to a site, as it was told them
+    ending: Ending = field(default=FOR_EVER, compare=False)  # of decisions without a reward; likewise
 
     def __post_init__(self) -> None:
         """Refuse a length of epochs that is none, or that would do nothing.
@@ -84,11 +86,13 @@ leave it out
     @classmethod
     def named(
         cls, algorithm: str | Algorithm, setting: Setting, *, epoch_seconds: float | None = None,
-        features: str | None = None, limits: Mapping[str, float] | None = None, **parameters: Any,
+        features: str | None = None, limits: Mapping[str, float] | None = None, ending: Ending = FOR_EVER,
+        **parameters: Any,
     ) -> Charter:  # fmt: skip
         """Return the charter of an algorithm by its name and parameters, or as an object."""
         made = algorithm_of(algorithm, parameters, setting.clients)
-        return cls(made, setting, epoch_seconds, features, {name: float(each) for name, each in (limits or {}).items()})
+        told = {name: float(each) for name, each in (limits or {}).items()}
+        return cls(made, setting, epoch_seconds, features, told, ending)
 
     def with_limits(self, bounds: Bounds) -> Charter:
         """Return it with the limits of a coordinator, those that there are.
@@ -141,7 +145,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             values["features"] = self.features
         if self.limits:
             values["limits"] = self.limits
-        return json.dumps(values, sort_keys=True)
+        return json.dumps(values | self.ending.told(), sort_keys=True)
 
     @property
     def fingerprint(self) -> int:
@@ -190,6 +194,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             given = {key: float(value) if value == "inf" else value for key, value in parameters.items()}
             seconds, features = values.get("epoch_seconds"), values.get("features")
             limits = {str(key): float(value) for key, value in values.get("limits", {}).items()}
+            ending = Ending.among(values)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidInput(
                 f"{text[:60]!r} is no charter: give the algorithm, its parameters and the setting"
@@ -197,7 +202,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         kind = algorithms[name]
         former = former_fields(kind)
         chosen = kind.from_values({former.get(key, key): value for key, value in given.items()})
-        return cls(chosen, setting, seconds, features, limits)
+        return cls(chosen, setting, seconds, features, limits, ending)
 
     def require(self, text: str, place: str) -> None:
         """Refuse a file that belongs to another charter; what it does not say has its default."""

@@ -10,6 +10,7 @@ from fedbandit.core.errors import InvalidInput, unknown
 if TYPE_CHECKING:
     from fedbandit.protocol.charter import Charter
 
+_TOLD = ("limits", "expires", "default_reward")  # by a federation to its sites; no message depends on them
 _NEEDLESS = ("arms", "horizon")  # where an algorithm needs them, they are in its messages' shapes or its parameters
 
 
@@ -24,7 +25,8 @@ class Difference(NamedTuple):
 def charter_fields(charter: Charter) -> dict[str, Any]:
     """Return all that was agreed on, by the names under which a site is given it."""
     values = {"algorithm": charter.algorithm.id, **asdict(charter.setting), **charter.algorithm.values()}
-    return {**values, "epoch_seconds": charter.epoch_seconds, "features": charter.features, "limits": charter.limits}
+    values |= {"epoch_seconds": charter.epoch_seconds, "features": charter.features}
+    return values | {"limits": charter.limits} | asdict(charter.ending)
 
 
 def differences(one: Charter, other: Charter) -> list[Difference]:
@@ -33,7 +35,7 @@ def differences(one: Charter, other: Charter) -> list[Difference]:
     found = [
         Difference(name, value, theirs[name])
         for name, value in mine.items()
-        if name in theirs and name != "limits" and value != theirs[name]
+        if name in theirs and name not in _TOLD and value != theirs[name]
     ]
     is_same = one.algorithm.id == other.algorithm.id
     return found if is_same else [each for each in found if each.name not in one.algorithm.values()]

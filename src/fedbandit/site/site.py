@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from os import getpid
 from pathlib import Path
@@ -25,23 +25,26 @@ from fedbandit.core.randomness import stream
 from fedbandit.durable.checked_input import checked_limits
 from fedbandit.features.features import Features, Values
 from fedbandit.protocol.agreement import charter_of
+from fedbandit.protocol.ending import Ending
 from fedbandit.site.advice import Advice
 from fedbandit.site.decision import Decision, named_arm
+from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.exploration import Lots, Propensities, check_samples
 from fedbandit.site.guard import Guard, closed
 from fedbandit.site.joining import terms
 from fedbandit.site.line import Line
+from fedbandit.site.log_rows import LogRows
 from fedbandit.site.offer import Offers
 from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
-from fedbandit.site.seen import Seen
+from fedbandit.site.talking import Talking
 from fedbandit.site.tally import Tally
-from fedbandit.transport.link import RESEND, Connect
+from fedbandit.transport.link import RESEND
 
 log = logging.getLogger("fedbandit.site")
 
 
-class Site(Seen):
+class Site(Talking):
     """One site of a federation; all its methods may be called from any thread of the process that opened it.
 
     >>> site = Site("async-linucb", dimension=2, clients=3, number=1)
@@ -63,13 +66,18 @@ class Site(Seen):
         horizon: int = 1,
         arms: int = 1,
         limits: Mapping[str, float] | None = None,
+        expires: float | None = None,
+        default_reward: float | None = None,
         store: str | Path | None = None,
         restored: bool = False,
         seed: int = 0,
         propensity_samples: int = 0,
         report: bool = False,
+        log: str | Path | None = None,
+        log_raw: bool = True,
         fresh: int | None = None,
         epoch_seconds: float | None = None,
+        clock: Callable[[], float] = time.time,
         **parameters: Any,
     ) -> None:
         """Open site `number` of `clients`; algorithm, parameters and sizes are those of the whole federation.
@@ -77,51 +85,59 @@ class Site(Seen):
         So are `features`, in place of a `dimension`: `choose` then takes values. `limits` are the federation's, too,
         `{"context": ..., "reward": ...}`: no arm is longer and no reward farther from zero; what is gets refused here,
         before a coordinator refuses all that was learnt with it. Without them: arms beyond 1e7, rewards beyond 1e12.
+        A decision without a reward ends after `expires` seconds: `default_reward` is learnt, or it is forgotten.
 
         With a `store` (an SQLite file) what is pending and what is unsent survive restarts; say `restored` if the file
         comes from a backup. With `report` the coordinator's status page is told how often which arm was chosen, and the
-        number and sum of rewards; else nothing but the algorithm's messages leaves.
+        number and sum of rewards; else nothing but the algorithm's messages leaves. `log` is a folder for a log of all
+        decisions, with what was on offer as it was given, or as vectors with `log_raw=False`; it never leaves the site.
 
         `propensity_samples` further samples at each choice make propensities vary less where a sample and `explore`
         choose, at so many times the cost. `fresh` is a number that grows with each opening; by default the time, and
-        30 random bits that tell apart what is opened in one second. With a `discount`, epochs have `epoch_seconds` of
-        the system's clock, the same at all sites and at the coordinator; a decision belongs to the one it is made in.
+        30 random bits that tell apart what is opened in one second. With a `discount`, epochs have `epoch_seconds`, the
+        same at all sites and at the coordinator; a decision belongs to the one it is made in. `clock` tells the seconds
+        since 1970.
         """
         bounds = checked_limits(limits)
         self.charter = charter_of(
             algorithm, parameters, clients=clients, arms=arms, dimension=dimension, horizon=horizon,
-            epoch_seconds=epoch_seconds, features=features, limits=limits,
+            epoch_seconds=epoch_seconds, features=features, limits=limits, ending=Ending(expires, default_reward),
         )  # fmt: skip
+        self.charter.ending.require_possible(duels=self.charter.algorithm.duels, largest=bounds.reward)
         self._offers = Offers(self.charter, bounds, features)
         check_samples(propensity_samples, self.charter, number)
         self._guard = Guard()
         self._is_durable = store is not None
-        self._is_released = False
+        self._clock = clock
+        self._log = None if log is None else DecisionLog(Path(log))
         self.node = opened(self.charter, number, store=store, restored=restored, fresh=fresh)
         self._lots = Lots(seed, self.node.opening, self.node.draws)
         self._propensities = Propensities(self.node.life.side, propensity_samples, seed, self.node.opening)
         self._tally = Tally(number, self.node.opening) if report else None
         self._advice = Advice()
+        self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
+        self._complete_log()
         self._line = Line(self, number, self._guard, stream(seed, "waits", number, self.node.opening), self._release)
 
     @classmethod
     def join(
         cls, to: str, *, credentials: str | Path | None = None, number: int | None = None,
         features: Features | None = None, store: str | Path | None = None, restored: bool = False, seed: int = 0,
-        propensity_samples: int = 0, report: bool = False, every: float = RESEND, patience: float = 1.0, **said: Any,
+        propensity_samples: int = 0, report: bool = False, log: str | Path | None = None, log_raw: bool = True,
+        every: float = RESEND, patience: float = 1.0, **said: Any,
     ) -> Self:  # fmt: skip
         """Open a site with what its federation has agreed on, and connect it as `connect` does.
 
-        Algorithm, parameters, sizes and limits come from the coordinator, which is waited for, and are kept in the
-        `store`: from then on the site opens whether anybody is there or not. What is `said` of them, as to `Site`, must
-        be as agreed. `features` are given where the federation has some. The `number` is in the credential; without TLS
-        it has to be given, too.
+        Algorithm, parameters, sizes, limits and when decisions end come from the coordinator, which is waited for, and
+        are kept in the `store`: from then on the site opens whether anybody is there or not. What is `said` of them, as
+        to `Site`, must be as agreed. `features` are given where the federation has some. The `number` is in the
+        credential; without TLS it has to be given, too.
         """
         agreed, number = terms(to, credentials, number, store, features, said)
         site = cls(
-            agreed.algorithm, **asdict(agreed.setting), number=number, limits=agreed.limits, features=features,
-            store=store, restored=restored, seed=seed, propensity_samples=propensity_samples, report=report,
-            epoch_seconds=agreed.epoch_seconds,
+            agreed.algorithm, **asdict(agreed.setting), **asdict(agreed.ending), number=number, limits=agreed.limits,
+            features=features, store=store, restored=restored, seed=seed, propensity_samples=propensity_samples,
+            report=report, log=log, log_raw=log_raw, epoch_seconds=agreed.epoch_seconds,
         )  # fmt: skip
         site.connect(to, credentials=credentials, every=every, patience=patience)
         return site
@@ -135,16 +151,21 @@ class Site(Seen):
         with guard.lock:
             if guard.is_closed:
                 raise closed()
-            if self._is_durable:
-                node.flush()  # a store that could not be written is tried again before anything else changes
+            now = self._begin()
             if self.charter.epoch_seconds is not None:
-                node.tick(self.charter.epoch_at(time.time()))
+                node.tick(self.charter.epoch_at(now))
             draws = self._lots.draw()
-            name, decided = node.choose(offer, draws)
-            if self._is_durable:
-                node.flush()
+            decided = node.life.decide(offer, draws)
             propensity = self._propensities.of(decided, node.life.node.state, offer, draws)
             arm = named_arm(decided.choices, ids)
+            row = b""
+            if self._log is not None:
+                given = offer if not self._rows.is_raw else arms
+                row = self._rows.of(node, offer, decided, now, (context, given, ids, arm, propensity))
+            name = node.note(offer, draws, decided, now, row)
+            if self._is_durable:
+                node.flush()
+                node.maintain()
             if self._tally is not None:
                 self._tally.chose(arm)
             if self._line.has_begun and node.has_news:
@@ -152,7 +173,7 @@ class Site(Seen):
             return Decision(name, arm, propensity, node.version)
 
     def learn(self, decision: str | Decision, reward: float) -> bool:
-        """Take in the reward of a decision; return False if it has come before, which changes nothing.
+        """Take in the reward of a decision; return False if it has come before or too late, which changes nothing.
 
         Of a duel the reward is 1 if the first arm won, else 0. With a store the reward is safe when this returns.
         """
@@ -163,13 +184,17 @@ class Site(Seen):
         with guard.lock:
             if guard.is_closed:
                 raise closed()
-            if self._is_durable:
-                node.flush()
-            is_new = node.learn(decision.id if isinstance(decision, Decision) else decision, number)
+            now, name = self._begin(), decision.id if isinstance(decision, Decision) else decision
+            is_new = node.learn(name, number, now)
             if is_new and self._tally is not None:
                 self._tally.learnt(number)
             if self._is_durable:
                 node.flush()
+            if self._log is not None:
+                self._write_down()
+                if not is_new:
+                    self._log.late(name, number, now)
+            if self._is_durable:
                 node.maintain()
             has_news = self._line.has_begun and node.has_news
             advice = self._advice.new(node)
@@ -179,66 +204,33 @@ class Site(Seen):
             log.warning("%s", each)
         return is_new
 
+    def give_up(self, decision: str | Decision) -> bool:
+        """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""
+        with self._guard:
+            now = self._begin()
+            is_pending = self.node.give_up(decision.id if isinstance(decision, Decision) else decision, now)
+            self._write_down()
+            if self._is_durable:
+                self.node.flush()
+                self.node.maintain()
+            has_news = self._line.has_begun and self.node.has_news
+        if has_news:
+            self._line.wake()
+        return is_pending
+
+    def _begin(self) -> float:
+        """Catch up before anything else changes: what could not be written, what has ended; return the time."""
+        now = self._clock()
+        if self._is_durable:
+            self.node.flush()
+        if self._log is not None and self._log.is_behind:
+            self._log.flush()
+        if self.charter.ending.expires is not None:
+            self._settle_at(now)
+        return now
+
     def policy(self) -> Policy:
         """Return what the site has learnt so far as a policy, which can be saved to a file."""
         with self._guard.reading():
             node = self.node
-            return Policy(self.charter, node.number, node.version, node.encoded_state(), taken=time.time())
-
-    def hear(self, frame: bytes) -> str:
-        """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""
-        with self._guard.reading():
-            known = self.node.refusals
-            self.node.receive(frame)
-            new = self.node.refusals - known
-            refused = self.node.refused[len(self.node.refused) - new :]
-            refusal = self.node.disagreement or self.node.refusal
-        for each in refused:  # not while the lock is held: whoever handles the log may ask the site something
-            log.warning("the coordinator refused upload %d for good, with all it held: %s", each.sequence, each.reason)
-        return refusal
-
-    def news(self) -> list[bytes]:
-        """Return the frames to send to the coordinator for the first time; all that they rest on is on the disk."""
-        with self._guard.reading():
-            if self.node.has_news:
-                return self.node.commit()
-            self.node.flush()
-            return []
-
-    def everything(self) -> list[bytes]:
-        """Return all frames that the coordinator may lack, and a question for what the site may lack."""
-        with self._guard.reading():
-            report = [] if self._tally is None else [self._tally.report().to_bytes()]
-            return self.node.resend() + report
-
-    async def run(
-        self, to: str | Connect, *, credentials: str | Path | None = None, every: float = RESEND, patience: float = 1.0
-    ) -> None:
-        """Talk to the coordinator until the site is closed or the task is cancelled.
-
-        `to` is the federation at its broker, `nats://HOST:PORT/FEDERATION` or `tls://...` with the credential of this
-        site, or what makes a connection of another kind. A lost one is made again after `patience` seconds. What was
-        not acknowledged is sent again `every` so many seconds. Both waits double for as long as nothing is heard of
-        the coordinator, up to two and ten minutes.
-        """
-        await self._line.run(self._line.begin(to, credentials, every, patience))
-
-    def connect(
-        self, to: str | Connect, *, credentials: str | Path | None = None, every: float = RESEND, patience: float = 1.0
-    ) -> None:
-        """Talk to the coordinator as `run` does, in a thread of its own, until the site is closed."""
-        self._line.run_in_thread(self._line.begin(to, credentials, every, patience))
-
-    def close(self) -> None:
-        """End the conversation and close the store; what was not sent is sent when the site is opened again.
-
-        All that `learn` has taken in is safe in the store then; `choose` and `learn` raise from now on. Closing again
-        does nothing, nor does closing in another process. Within the task of `run` the store is closed when that ends.
-        """
-        self._line.close()
-
-    def _release(self) -> None:
-        with self._guard.reading():
-            if not self._is_released and self.node.journal is not None:
-                self.node.journal.close()
-            self._is_released = True
+            return Policy(self.charter, node.number, node.version, node.encoded_state(), taken=self._clock())

@@ -35,7 +35,7 @@ from fedbandit.algorithms.linear.shared.family import log_growth, per_client
 from fedbandit.algorithms.linear.shared.push_server import PushServer
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.arrays import Bools, Floats
+from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
@@ -98,6 +98,14 @@ class AlternatingClients(LinearClients):
         """Return what scores use: both parts, or all of x before the start."""
         parts = state.whole, state.local, state.estimates, state.global_inverse, state.local_inverse
         return Beside(state.rows, *parts)
+
+    def predicted(self, state: AlternatingState, who: Ints, features: Floats, choices: Ints) -> Floats:
+        """Return the mean reward that both parts give each choice, or all of x before the start."""
+        rows, arms, known = state.row_of[who], features[np.arange(len(who)), choices], state.estimates
+        shared = (arms[:, : self.lengths[1]] * known.global_estimate[rows]).sum(axis=1)
+        own = (arms[:, self.rule.split.local_start :] * known.local_estimate[rows]).sum(axis=1)
+        alone = (arms * state.whole.estimate[rows]).sum(axis=1)
+        return np.asarray(np.where(known.started[rows], shared + own, alone))
 
     def begin(self, state: AlternatingState, row: int) -> None:
         """Prepare the row of a client that acts for the first time, in all parts."""

@@ -43,6 +43,7 @@ class KernelClients(TurnByTurn):
     """Clients that predict from what is near; with `draws` standard normals a turn they sample."""
 
     cadence = Cadence.TURN
+    learns_from_choice = True
 
     def __init__(self, algorithm: KernelAlone, dimension: int, draws: int) -> None:
         """Take the parameters; `draws` is the number of arms for Thompson sampling, 0 for the upper bound."""

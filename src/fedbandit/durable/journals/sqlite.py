@@ -30,6 +30,9 @@ CREATE TABLE writers (first INTEGER PRIMARY KEY, version TEXT NOT NULL);
 """
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
+_RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
+_OUTDATED = """SELECT position FROM records WHERE NOT kept AND position > ?
+AND position <= (SELECT position FROM snapshots) ORDER BY position LIMIT ?"""
 _DROPPED_EACH = 4  # outdated records that go with each new one
 _NEWEST = 64  # records that `verify` looks at
 
@@ -59,6 +62,7 @@ class SqliteJournal:
         self._waiting: list[tuple[int, bool, bytes, int]] = []
         self._is_synced = True
         self._has_outdated = not keep_log  # records from before the snapshot, which are dropped little by little
+        self._dropped_up_to = 0  # of those that are not kept, none is left up to here
         if self.path.exists() and self.path.stat().st_size:
             self._look_at_it_first(restored)
         self._mark: Mark | None = None  # until something is written
@@ -120,7 +124,7 @@ class SqliteJournal:
             file.executemany(_INSERT, self._waiting)
             row = (self._last, snapshot, seal(self._last, snapshot))
             file.execute("INSERT OR REPLACE INTO snapshots (one, position, data, seal) VALUES (1, ?, ?, ?)", row)
-            file.executemany("UPDATE records SET kept = 0 WHERE position = ?", [(each,) for each in released])
+            file.executemany(_RELEASE if self._keep_log else _DELETE, [(each,) for each in released])
             file.execute("COMMIT")
         self._waiting.clear()
         self._wait_for_disk(False)
@@ -223,12 +227,10 @@ class SqliteJournal:
     def _drop_some(self, many: int) -> None:
         """Delete a few records that the snapshot has made needless: all at once would keep everybody waiting."""
         if self._has_outdated:
-            dropped = self._file.execute(
-                "DELETE FROM records WHERE position IN (SELECT position FROM records WHERE NOT kept AND position <= "
-                "(SELECT position FROM snapshots) ORDER BY position LIMIT ?)",
-                (many,),
-            )
-            self._has_outdated = dropped.rowcount == many
+            outdated = self._file.execute(_OUTDATED, (self._dropped_up_to, many)).fetchall()
+            self._file.executemany(_DELETE, outdated)
+            self._has_outdated = len(outdated) == many
+            self._dropped_up_to = outdated[-1][0] if outdated else self._dropped_up_to
 
     def _wait_for_disk(self, wait: bool) -> None:
         self._file.execute(f"PRAGMA synchronous={'FULL' if wait else 'NORMAL'}")

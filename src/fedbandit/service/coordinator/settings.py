@@ -19,6 +19,8 @@ deadline = 30                           # seconds after which a round goes on wi
 epoch_seconds = 3600                    # of an epoch, at whose end an algorithm with a discount forgets
 keep_log = false                        # keep all envelopes for ever, to replay them
 limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
+expires = 86400                         # seconds after which sites that join end a decision without a reward
+default_reward = 0.0                    # what such a decision counts as; without it, it is forgotten
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from fedbandit.features.features import Features
 from fedbandit.files.toml import read_toml
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.ending import Ending
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 
@@ -44,7 +47,7 @@ _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
 _FEDERATION = {
     "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "epoch_seconds", "keep_log",
-    "limits", "features",
+    "limits", "features", "expires", "default_reward",
 }  # fmt: skip
 
 
@@ -190,8 +193,10 @@ def _federation(name: str, table: Any, folder: Path) -> FederationPlan:
             _value(table, "algorithm", str, ""), _value(table, "set", dict, {}), **sizes,
             dimension=_value(table, "dimension", int, 0) if "dimension" in table else None,
             epoch_seconds=table.get("epoch_seconds"), features=Features.read(folder / file) if file else None,
+            ending=Ending.among(table),
         )  # fmt: skip
         limits = _limits(_value(table, "limits", dict, {}))
+        charter.ending.require_possible(duels=charter.algorithm.duels, largest=limits.bounds.reward)
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
     deadline = _value(table, "deadline", int | float, 0) if "deadline" in table else None

@@ -102,6 +102,7 @@ class DuelingClients(TurnByTurn):
 
     cadence = Cadence.ROUND
     draws = 0
+    learns_from_choice = True
 
     def __init__(self, rule: ArmRule) -> None:
         """Take the arm rule."""

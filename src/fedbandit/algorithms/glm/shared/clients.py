@@ -20,6 +20,7 @@ from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.glm import play as kernel
 from fedbandit.kernels.glm.kept_data import Kept, is_full, nothing_kept, with_more_room
+from fedbandit.kernels.glm.links import mean
 from fedbandit.kernels.glm.rows import GlmRows, Rule, empty_rows
 
 
@@ -39,6 +40,7 @@ class GlmClients(Clients):
 
     cadence = Cadence.TURN
     draws = 0
+    learns_from_choice = True
 
     def __init__(
         self, rule: Rule, update: GlobalUpdate | None, local: NoSteps, width: WidthRule, dimension: int
@@ -61,6 +63,11 @@ class GlmClients(Clients):
     def choose(self, state: GlmCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return the arm of each client."""
         return kernel.choose_each(state.rows, who, features, self.rule)
+
+    def predicted(self, state: GlmCohortState, who: Ints, features: Floats, choices: Ints) -> Floats:
+        """Return the mean reward that each client's model gives its choice."""
+        margins = (features[np.arange(len(who)), choices] * state.rows.estimate[who]).sum(axis=1)
+        return np.array([mean(self.rule.link, margin) for margin in margins.tolist()])
 
     def learn(self, state: GlmCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in each client's reward; return the calls for an update that follow."""

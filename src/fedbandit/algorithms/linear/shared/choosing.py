@@ -53,6 +53,7 @@ def with_lots(model: Model, errors: Errors, lots: Lots) -> GapModel:
 class ChoosingClients(Clients):
     """The part of a client side that chooses. The other part says what scores use, and lets clients begin."""
 
+    learns_from_choice = True
     kernels: TurnKernels
     rule: Any  # as the kernels of this way to play need it
 
@@ -104,8 +105,10 @@ class ChoosingClients(Clients):
 
     def expected(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:
         """Return the reward that each client expects, where its chances depend on how far off that is."""
-        if not self.draws_lot or self.rule.greed != AUTO:
-            return None
+        return self.predicted(state, who, features, choices) if self.draws_lot and self.rule.greed == AUTO else None
+
+    def predicted(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats:
+        """Return the mean reward that each client's estimate gives its choice."""
         estimate, row_of = self.scored(state).estimate, state.row_of
         acting = enumerate(zip(who.tolist(), choices.tolist(), strict=True))
         return np.array([_dot(features[each, arm], estimate[row_of[client]]) for each, (client, arm) in acting])

@@ -18,6 +18,7 @@ class AloneClients(TurnByTurn):
     """Clients that choose, observe and train, each for itself; with `draws` standard normals a turn they sample."""
 
     cadence = Cadence.ROUND
+    learns_from_choice = True
 
     def __init__(self, learner: Learner, draws: int) -> None:
         """Take how to learn; `draws` is the number of arms for Thompson sampling, 0 for the upper bound."""

@@ -61,6 +61,7 @@ class FNUCBClients(TurnByTurn):
         self.rounds = learner.rounds
         self.exchange = exchange
         self.weight = weight
+        self.learns_from_choice = not weight.needs_ratio
         self.threshold = threshold
         self._predicting = WEIGHTS[predicting]
         self._training = WEIGHTS[training]

@@ -1,0 +1,64 @@
+"""What can be seen of a site that remembers what happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fedbandit.durable.outbox import Refused
+from fedbandit.durable.site_life import SiteLife
+from fedbandit.wire.state import encode_state
+
+
+class SiteFigures:
+    """A site to look at."""
+
+    life: SiteLife
+
+    @property
+    def draws(self) -> int:
+        """Return how many standard normals a choice needs."""
+        return self.life.side.draws
+
+    def encoded_state(self) -> bytes:
+        """Return what the algorithm has learnt, as bytes."""
+        return encode_state(self.life.node.state)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Return what whoever runs the site should know and act on, as far as the algorithm says."""
+        return self.life.node.warnings
+
+    @property
+    def opening(self) -> int:
+        """Return the number that the site got when it was opened: greater than those of all openings before."""
+        return self.life.decisions.life
+
+    @property
+    def issued(self) -> int:
+        """Return how many decisions the site has made, in all its lives."""
+        return sum(self.life.decisions.issued.values())
+
+    @property
+    def pending(self) -> int:
+        """Return how many decisions await their reward."""
+        return len(self.life.decisions.pending)
+
+    @property
+    def unsent(self) -> int:
+        """Return how many uploads the coordinator has not acknowledged."""
+        return len(self.life.outbox.frames)
+
+    @property
+    def refused(self) -> Sequence[Refused]:
+        """Return the uploads that were refused for good, the last ones, in the order in which that was told."""
+        return self.life.outbox.refused
+
+    @property
+    def refusals(self) -> int:
+        """Return how many uploads were refused for good, with those that are kept no longer."""
+        return self.life.outbox.forgotten + len(self.life.outbox.refused)
+
+    @property
+    def version(self) -> int:
+        """Return the number of the last download, 0 before the first."""
+        return int(self.life.node.received[0])

@@ -1,0 +1,81 @@
+"""What a log of decisions tells of a decision before its reward is known."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.exploring import Exploring
+from fedbandit.core.interfaces import Clients, Decided
+from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.site_life import WHO
+from fedbandit.protocol.charter import Charter
+
+
+class LogRows:
+    """Makes the fields of a row, as a part of a JSON object."""
+
+    def __init__(self, charter: Charter, side: Clients, number: int, *, is_raw: bool) -> None:
+        """Take what decides; raw rows have contexts and arms as the application gave them, others have vectors."""
+        self.is_raw = is_raw
+        self._side = side
+        self._shares_context = charter.algorithm.shares_context
+        self._arms = charter.setting.arms
+        self._site = f'"site":{number}'
+        self._charter = f'"charter":"{charter.fingerprint:016x}"'
+        self._explore = f'"explore":{_json(side.explore if isinstance(side, Exploring) else 0.0)}'
+
+    def of(self, node: JournalledSite, offer: Floats, decided: Decided, now: float, given: tuple[Any, ...]) -> bytes:
+        """Return the fields of a decision; given are context, arms, ids, the chosen arm and its propensity."""
+        context, arms, ids, choice, propensity = given
+        if self._shares_context and ids is None:
+            ids = range(self._arms)
+        if not self.is_raw:
+            vectors = offer[0].tolist()
+            context, arms = (vectors, None) if self._shares_context else (None, vectors)
+        told = _json({"context": context, "arms": arms, "ids": ids, "choice": choice, "propensity": propensity})
+        parts = (
+            f'"time":{now!r}', self._site, f'"version":{node.version}', self._charter, told[1:-1], self._explore,
+            f'"predicted":{self._predicted(node, offer, decided)}',
+        )  # fmt: skip
+        return ",".join(parts).encode()
+
+    def _predicted(self, node: JournalledSite, offer: Floats, decided: Decided) -> str:
+        """Return the mean reward that the model gives the choice, as it stands in a row."""
+        found = decided.expected
+        if found is None:
+            found = self._side.predicted(node.life.node.state, WHO, offer, decided.choices)
+        value = math.nan if found is None else float(found[0])
+        return repr(value) if math.isfinite(value) else "null"
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has no notation for as something that it has one for."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, set | frozenset | range) else str(value)
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a value in which nothing stands where there was no number."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(each) for each in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return _without_nan(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
+
+
+def _json(value: Any) -> str:
+    try:
+        return _ENCODER.encode(value)
+    except (ValueError, TypeError):  # not a number, or keys that are no texts
+        return _ENCODER.encode(_without_nan(value))

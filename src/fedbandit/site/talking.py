@@ -1,0 +1,109 @@
+"""The part of a site that deals with its coordinator, in a thread of its own or in a task of the program."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from fedbandit.site.decision_log import DecisionLog
+from fedbandit.site.seen import Seen
+from fedbandit.site.tally import Tally
+from fedbandit.transport.link import RESEND, Connect
+
+log = logging.getLogger("fedbandit.site")
+
+
+class Talking(Seen):
+    """A site that can be connected and closed."""
+
+    _clock: Callable[[], float]
+    _tally: Tally | None
+    _log: DecisionLog | None
+    _is_released = False
+
+    def hear(self, frame: bytes) -> str:
+        """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""
+        with self._guard.reading():
+            known = self.node.refusals
+            self.node.receive(frame)
+            new = self.node.refusals - known
+            refused = self.node.refused[len(self.node.refused) - new :]
+            refusal = self.node.disagreement or self.node.refusal
+        for each in refused:  # not while the lock is held: whoever handles the log may ask the site something
+            log.warning("the coordinator refused upload %d for good, with all it held: %s", each.sequence, each.reason)
+        return refusal
+
+    def news(self) -> list[bytes]:
+        """Return the frames to send to the coordinator for the first time; all that they rest on is on the disk."""
+        with self._guard.reading():
+            self._settle()
+            if self.node.has_news:
+                return self.node.commit()
+            self.node.flush()
+            return []
+
+    def everything(self) -> list[bytes]:
+        """Return all frames that the coordinator may lack, and a question for what the site may lack."""
+        with self._guard.reading():
+            self._settle()
+            report = [] if self._tally is None else [self._tally.report().to_bytes()]
+            return self.node.resend() + report
+
+    async def run(
+        self, to: str | Connect, *, credentials: str | Path | None = None, every: float = RESEND, patience: float = 1.0
+    ) -> None:
+        """Talk to the coordinator until the site is closed or the task is cancelled.
+
+        `to` is the federation at its broker, `nats://HOST:PORT/FEDERATION` or `tls://...` with the credential of this
+        site, or what makes a connection of another kind. A lost one is made again after `patience` seconds. What was
+        not acknowledged is sent again `every` so many seconds. Both waits double for as long as nothing is heard of
+        the coordinator, up to two and ten minutes.
+        """
+        await self._line.run(self._line.begin(to, credentials, every, patience))
+
+    def connect(
+        self, to: str | Connect, *, credentials: str | Path | None = None, every: float = RESEND, patience: float = 1.0
+    ) -> None:
+        """Talk to the coordinator as `run` does, in a thread of its own, until the site is closed."""
+        self._line.run_in_thread(self._line.begin(to, credentials, every, patience))
+
+    def close(self) -> None:
+        """End the conversation and close the store; what was not sent is sent when the site is opened again.
+
+        All that `learn` has taken in is safe in the store then; `choose` and `learn` raise from now on. Closing again
+        does nothing, nor does closing in another process. Within the task of `run` the store is closed when that ends.
+        """
+        self._line.close()
+
+    def _release(self) -> None:
+        with self._guard.reading():
+            if not self._is_released and self._log is not None:
+                self.node.logged()
+                self._log.close()
+            if not self._is_released and self.node.journal is not None:
+                self.node.journal.close()
+            self._is_released = True
+
+    def _settle(self) -> None:
+        """End the decisions that have waited long enough, and write down what has become of them."""
+        if not self._is_released:
+            self._settle_at(self._clock())
+
+    def _settle_at(self, now: float) -> None:
+        self.node.settle(now)
+        self._write_down()
+
+    def _complete_log(self) -> None:
+        """Tell the log of decisions what it lacks from before the site was opened."""
+        closed = self.node.take_closed()
+        if self._log is not None and closed:
+            self._log.complete(closed)
+            self.node.logged()
+
+    def _write_down(self) -> None:
+        """Tell the log of decisions which were closed, once the store has it."""
+        closed = self.node.take_closed()
+        if closed and self._log is not None:
+            self.node.flush()
+            self._log.write(closed)
