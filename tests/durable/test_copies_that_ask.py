@@ -128,7 +128,7 @@ def test_data_tell_of_the_questions_before_them_also_when_they_are_numbered_anew
     assert [Frame.from_bytes(each).asked for key, each in outbox.frames.items() if key[0] == 3] == [
         0, fold([mark]), 0, 0, 0, fold([mark, mark]),
     ]  # fmt: skip
-    outbox.move(3, 14, 8)
+    outbox.move(3, 14, 8, asks=True)
     moved = {key: Frame.from_bytes(each).asked for key, each in outbox.frames.items() if key[0] == 8}
     assert moved == {(8, 1): 0, (8, 2): fold([mark])}, "the one under number 13 was sent in the epoch before"
     assert decode_state(encode_state(outbox), type(outbox)) == outbox

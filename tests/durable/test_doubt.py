@@ -150,7 +150,7 @@ def test_frames_that_move_to_another_epoch_keep_their_order_and_bodies():
     outbox = story.site.life.outbox
     before = {key: Frame.from_bytes(data) for key, data in outbox.frames.items()}
     epoch, first = story.site.unchecked
-    outbox.move(epoch, first, 777)
+    outbox.move(epoch, first, 777, asks=False)
     after = [Frame.from_bytes(data) for data in outbox.frames.values()]
     assert [each.body for each in after] == [each.body for each in before.values()]
     moved = [each for each in after if each.epoch == 777]

@@ -209,3 +209,24 @@ def test_warnings_are_saved_and_a_result_from_before_they_were_kept_has_none(due
     del about["warnings"]
     np.savez(tmp_path / "before.npz", **{**arrays, "about": np.array(json.dumps(about))})
     assert Result.load(tmp_path / "before.npz").warnings == ()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_data_frame_has_the_columns_of_the_trace(request, tmp_path, library):
+    pytest.importorskip(library)
+    for which in ("result", "duel"):
+        result = request.getfixturevalue(which)
+        frame = result.to_frame(library)
+        result.write_trace(tmp_path / "trace.csv")
+        with (tmp_path / "trace.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert list(frame.column_names if library == "pyarrow" else frame.columns) == list(rows[0])
+        for name in ("turn", "arm", "regret", "bytes"):
+            assert [float(value) for value in frame[name].to_numpy()] == [float(row[name]) for row in rows]
+
+
+def test_a_notebook_shows_the_totals_that_the_world_knows(result, blind):
+    shown = result._repr_html_()
+    assert f"{result.algorithm} in {result.environment}, seed {result.seed}" in shown
+    assert f"<td>{result.regret[-1]:,.6g}</td>" in shown
+    assert "<th>regret</th>" not in blind._repr_html_()

@@ -17,7 +17,6 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
-from fedbandit.results.report import known_columns, measured
 from fedbandit.results.reproduce import Reproduced
 from fedbandit.results.reproduce import reproduce as reproduce_experiment
 from fedbandit.results.tables import read_table
@@ -60,7 +59,7 @@ def _show_file(path: Path) -> None:
 
 
 def _columns(table: Numbers) -> list[str]:
-    known = known_columns(table)
+    known = table.columns()
     if "normalised" in known:
         return ["normalised", "reward", *SENT]
     outcomes = [name for name in ("regret", "later_regret", "reward") if name in known]
@@ -68,7 +67,7 @@ def _columns(table: Numbers) -> list[str]:
 
 
 def _cell(name: str, value: Measured) -> str:
-    return _short(value.mean) if name in SENT else measured(value)
+    return _short(value.mean) if name in SENT else str(value)
 
 
 def _short(value: float) -> str:

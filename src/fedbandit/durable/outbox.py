@@ -52,8 +52,11 @@ class Outbox:
 
     def _marked(self, frame: Frame, *, is_question: bool) -> Frame:
         asked = self.asked if self.asked_in == frame.epoch else []
-        self.asked, self.asked_in = [*asked[1 - MOST_ASKED :], mark_of(frame.body)] if is_question else [], frame.epoch
-        return frame if is_question else replace(frame, asked=fold(asked))  # 0 where it was numbered anew
+        if is_question:
+            self.asked, self.asked_in = [*asked[1 - MOST_ASKED :], mark_of(frame.body)], frame.epoch
+            return frame
+        self.asked, self.asked_in = [], 0
+        return replace(frame, asked=fold(asked))  # 0 where its questions are of another epoch
 
     def put(self, frame: Frame) -> None:
         """Keep a frame until it is acknowledged."""
@@ -116,13 +119,16 @@ class Outbox:
         """Forget the frames of an epoch from a number on, which were never sent."""
         self.frames = {key: data for key, data in self.frames.items() if not _is_held(key, (epoch, first))}
 
-    def move(self, epoch: int, first: int, heir: int) -> None:
-        """Give the frames of an epoch from a number on, which were never sent, numbers from 1 on in another epoch."""
+    def move(self, epoch: int, first: int, heir: int, *, asks: bool) -> None:
+        """Give the frames of an epoch from a number on, which were never sent, numbers from 1 on in another epoch.
+
+        Where sites ask, their data tell of the questions there.
+        """
         moved = {key: (heir, key[1] - first + 1) for key in self.frames if _is_held(key, (epoch, first))}
         for key, data in list(self.frames.items()):
             if key in moved:
                 frame = replace(Frame.from_bytes(data), epoch=heir, sequence=moved[key][1], is_old=False)
-                if frame.kind is Kind.UPLOAD:
+                if asks and frame.kind is Kind.UPLOAD:
                     frame = self._marked(frame, is_question=decode(frame.body).is_signal())
                 data = frame.to_bytes()
             del self.frames[key]

@@ -67,7 +67,7 @@ class SiteLife:
 
     def renumber(self, first: int, epoch: int) -> None:
         """Go on in a new epoch, and number what was sealed from a number on from 1 there."""
-        self.outbox.move(self.node.epoch, first, epoch)
+        self.outbox.move(self.node.epoch, first, epoch, asks=self.side.asks)
         self.node.epoch = epoch
         self.node.sent -= first - 1
 
@@ -241,6 +241,6 @@ class SiteLife:
     def _put(self, envelopes: list[Envelope], *, answers: bool) -> None:
         for envelope in envelopes:
             for frame in envelope.frames():
-                self.outbox.seal(frame, is_question=envelope.message.is_signal())
+                self.outbox.seal(frame, is_question=self.side.asks and envelope.message.is_signal())
         if answers:
             self.in_exchange = bool(envelopes) and not self._takes_turns

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Cell, Experiment, experiments
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
+from fedbandit.files.text_tables import html_table
 from fedbandit.results.record import Record, group_totals, run_cell
 from fedbandit.results.sweep import sweep
 from fedbandit.results.tables import write_runs, write_table
@@ -29,6 +31,12 @@ class Reproduced:
     report: Path
     cells_run: int
     cells_kept: int
+
+    def _repr_html_(self) -> str:
+        """Show verdicts and the table in a notebook."""
+        answers = [[sentence, verdict.answer, verdict.evidence] for sentence, verdict in self.verdicts]
+        judged = html_table(["claim", "verdict", "evidence"], answers) if answers else ""
+        return f"<p><b>{escape(self.experiment.title)}</b></p>{judged}{self.table._repr_html_()}"
 
 
 def reproduce(
@@ -51,6 +59,7 @@ def reproduce(
     verdicts = tuple((claim.sentence, claim.judge(table)) for claim in experiment.claims)
     write_table(table, folder / "table.csv")
     write_runs(table, folder / "runs.csv")
+    (folder / "table.tex").write_text(table.to_latex() + "\n", encoding="utf-8")
     from fedbandit.results.plots import draw  # matplotlib and jinja2 are imported only when there is something to show
     from fedbandit.results.report import write_report
 

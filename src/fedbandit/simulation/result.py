@@ -13,8 +13,12 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.frames import frame_of
 from fedbandit.files.npz import read_npz
+from fedbandit.files.text_tables import html_table
 from fedbandit.simulation.trace import Trace
+
+TOTALS = ("turns", "clients", "regret", "reward", "messages", "bytes", "uploads", "downloads", "rounds", "seconds")
 
 
 @dataclass(frozen=True)
@@ -120,15 +124,34 @@ class Result:
 
     def write_trace(self, path: str | Path) -> None:
         """Write one row a turn as CSV: reward and regret of the turn, communication cumulative over the run."""
-        duel = self.choice.ndim == 2
-        head = "turn,client,arm,rival,regret" if duel else "turn,client,arm,reward,regret"
-        columns: list[Any] = [np.arange(self.turns), self.client]
-        columns += [self.choice[:, 0], self.choice[:, 1]] if duel else [self.choice, self.turn_reward]
-        columns += [self.turn_regret, self.messages, self.scalars, self.bytes, self.propensity]
+        columns = self._columns()
         with Path(path).open("w", newline="\n") as file:
-            file.write(head + ",messages,scalars,bytes,propensity\n")
-            for row in zip(*(column.tolist() for column in columns), strict=True):
+            file.write(",".join(columns) + "\n")
+            for row in zip(*(column.tolist() for column in columns.values()), strict=True):
                 file.write(",".join("" if value != value else repr(value) for value in row) + "\n")
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return one row a turn as a data frame of pandas, polars or pyarrow, with the columns of `write_trace`."""
+        return frame_of(self._columns(), library)
+
+    def _columns(self) -> dict[str, Any]:
+        chosen: dict[str, Any]
+        if self.choice.ndim == 2:
+            chosen = {"arm": self.choice[:, 0], "rival": self.choice[:, 1]}
+        else:
+            chosen = {"arm": self.choice, "reward": self.turn_reward}
+        return {
+            "turn": np.arange(self.turns), "client": self.client, **chosen, "regret": self.turn_regret,
+            "messages": self.messages, "scalars": self.scalars, "bytes": self.bytes, "propensity": self.propensity,
+        }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        """Show the totals in a notebook."""
+        summary = self.summary()
+        unknown = [name for name in ("regret", "reward") if summary[name] is None]
+        names = [name for name in TOTALS if name not in unknown]
+        caption = f"{self.algorithm} in {self.environment}, seed {self.seed}"
+        return html_table(names, [[f"{summary[name]:,.6g}" for name in names]], caption)
 
 
 def _arrays() -> list[Any]:

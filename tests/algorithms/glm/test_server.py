@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from fedbandit.algorithms.glm.shared.messages import Behind, Call, GlobalModel, Gradient, Probe
 from fedbandit.algorithms.glm.shared.updates import IDLE
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
 from samples.glm_exchange import CLIENTS, DIMENSION, EVERYONE, Exchange, same
@@ -196,6 +197,24 @@ def test_at_a_deadline_old_answers_of_silent_clients_are_in_no_sum():
     np.testing.assert_array_equal(exchange.state.gram, before + answer.message.rows(heard).gram.sum(axis=0))
     assert exchange.state.observations == 6 * 2
     assert exchange.state.taken.tolist() == [6, 5, 6, 5]
+
+
+def test_an_honest_answer_of_a_client_that_is_not_asked_is_not_refused_and_changes_nothing():
+    """It was asked by another life of the coordinator, in which it had told of its observations."""
+    exchange = Exchange(sync_threshold=np.inf, suboptimality=1e-12)
+    (call,) = exchange.due()
+    (answer,) = exchange.down(call)
+    heard, left_out = np.array([0, 2, 3]), np.array([1])
+    exchange.up(Outgoing(heard, answer.message.rows(heard)))
+    exchange.server.deadline(exchange.state)
+    before = copy.deepcopy(asdict(exchange.state))
+    late = Gradient(np.ones((1, DIMENSION)), np.array([1]), np.array([1]))
+    exchange.server.check(exchange.state, 1, late, Bounds(1.0, 1.0), 5)
+    assert exchange.up(Outgoing(left_out, late)) == []
+    np.testing.assert_equal(asdict(exchange.state), before)
+    with pytest.raises(ProtocolError, match="the length of the gradient is 1000: no honest one is longer than"):
+        exchange.server.check(exchange.state, 0, replace(late, gradient=np.full((1, DIMENSION), 1e3 / DIMENSION**0.5)),
+                              Bounds(1.0, 1.0), 5)  # fmt: skip
 
 
 def test_a_search_begins_anew_where_it_is_when_clients_leave_it():

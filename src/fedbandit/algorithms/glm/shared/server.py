@@ -60,12 +60,14 @@ class GlmServer(Server):
         """Refuse an update that is far ahead, and answers that are too large for the sender's n observations.
 
         With r and s as in `plausible`, at the model that was asked about: |gradient| <= n L r, the Hessian is positive
-        semi-definite with a trace of at most n s L^2. An answer to another question than the open one changes nothing.
+        semi-definite with a trace of at most n s L^2. An answer to another question than the open one changes nothing,
+        nor does one of a client that is not asked it.
         """
         check_not_ahead("update", int(message.version[0]), state.version + 1)
         if self.update is None or isinstance(message, Due | Behind):
             return
-        if message.version[0] != state.version + 1 or message.step[0] != state.questions.number:
+        is_asked = bool(state.questions.fits(np.array([sender]), message.step)[0])
+        if message.version[0] != state.version + 1 or not is_asked:
             return
         self._check_kind(state, self.update, message)
         if isinstance(message, Statistics):
