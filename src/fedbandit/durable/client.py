@@ -25,7 +25,7 @@ time between an opening and the coordinator's word: what it held may be lost.
 from __future__ import annotations
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.durable.ending import EndingSite
+from fedbandit.durable.past import SiteWithPast
 from fedbandit.durable.site_events import Checked, Doubled, Heard, Ticked
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import disagreement
@@ -33,7 +33,7 @@ from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_num
 from fedbandit.wire.question import Question
 
 
-class DurableClient(EndingSite):
+class DurableClient(SiteWithPast):
     """One site of a federation."""
 
     def tick(self, epoch: int) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.turns import Chosen
 from fedbandit.durable.decisions import Pending
 
 
@@ -44,6 +45,13 @@ class Chose:
     time: float = 0.0  # when it was made, in seconds since 1970
     row: bytes = b""  # what a log of decisions will say of it
 
+    def pending(self, learns_from_choice: bool, position: int = 0) -> Pending:  # noqa: ARG002
+        """Return what is to be kept until the reward comes; this record, at a position, keeps more than that."""
+        features, choice = self.features, self.choice
+        if learns_from_choice:
+            features, choice = Chosen.of(features, choice)
+        return Pending(features, choice, self.expected, self.clock, self.time, self.row)
+
 
 @dataclass
 class Awaiting:
@@ -64,11 +72,9 @@ class Awaiting:
             name, pending.features, pending.choice, pending.expected, pending.clock, pending.time, pending.row
         )  # fmt: skip
 
-    def pending(self, position: int) -> Pending:
-        """Return the decision again; the record has this position."""
-        return Pending(
-            self.features, self.choice, self.expected, self.clock, self.time, self.row, position=position
-        )  # fmt: skip
+    def pending(self, learns_from_choice: bool, position: int) -> Pending:  # noqa: ARG002
+        """Return the decision again; this record, at a position, keeps what it is learnt from."""
+        return Pending(self.features, self.choice, self.expected, self.clock, self.time, self.row, position=position)
 
 
 @dataclass
@@ -90,6 +96,18 @@ class Ended:
 
 
 @dataclass
+class Recalled:
+    """A row of a log from before the site took part was learnt from."""
+
+    source: str  # tells the log from others
+    row: int  # from 0
+    features: Floats
+    choice: Ints
+    reward: float
+    clock: int  # the epoch in which it was decided, where the federation forgets
+
+
+@dataclass
 class Logged:
     """The log of decisions has all that was closed before."""
 
@@ -108,5 +126,5 @@ class Ticked:
     epoch: int
 
 
-Event: TypeAlias = Opened | Checked | Doubled | Chose | Awaiting | Learnt | Ended | Logged | Heard | Ticked
-EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Logged, Heard, Ticked)
+Event: TypeAlias = Opened | Checked | Doubled | Chose | Awaiting | Learnt | Ended | Recalled | Logged | Heard | Ticked
+EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Logged, Heard, Ticked)

@@ -6,7 +6,7 @@ until the round is over, which is when a download calls for no answer; rewards t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Decided
 from fedbandit.core.messages import Download
-from fedbandit.core.turns import Chosen, Observations
+from fedbandit.core.turns import Observations
 from fedbandit.durable.decisions import Closed, Decisions, Pending
 from fedbandit.durable.outbox import Outbox
-from fedbandit.durable.site_events import Awaiting, Chose, Ended, Learnt, Logged, Ticked
+from fedbandit.durable.site_events import Awaiting, Chose, Ended, Learnt, Logged, Recalled, Ticked
 from fedbandit.durable.site_memory import SiteMemory
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode
@@ -26,6 +26,7 @@ from fedbandit.protocol.schema import Schema
 from fedbandit.wire.frame import Frame
 
 WHO = np.zeros(1, dtype=np.int64)
+Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Logged | Ticked  # what an application does to a site
 
 
 class SiteLife:
@@ -43,6 +44,7 @@ class SiteLife:
         self.waiting: list[str] = []  # decisions whose reward has come in the middle of a round
         self.in_exchange = False
         self.released: list[int] = []  # positions of records that need be kept no longer
+        self.past = "", 0  # a log that was learnt from before the first decision, and how many of its rows
         self.closed: list[Closed] = []  # decisions that a log of decisions may not have yet
         self._takes_turns = self.side.cadence is Cadence.TURN
 
@@ -79,7 +81,7 @@ class SiteLife:
             self.charter.text, self.number, node.epoch, int(node.sent[0]), *self.version, self.outbox,
             decisions.life, decisions.issued, self.waiting, self.in_exchange, node.state, clock=node.clock,
             awaiting=np.array([each.position for each in pending.values()], dtype=np.int64),
-            rewards={name: each.reward for name, each in pending.items() if each.reward is not None},
+            rewards={name: each.reward for name, each in pending.items() if each.reward is not None}, past=self.past,
         )  # fmt: skip
 
     def recall(self, memory: SiteMemory, kept: dict[int, Any]) -> None:
@@ -94,13 +96,14 @@ class SiteLife:
             raise InvalidInput(f"the store has lost the records {listed} of pending decisions: restore a backup of it")
         node = self.node
         node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
-        node.clock = memory.clock
+        node.clock, self.past = memory.clock, memory.past
         node.sent[:], node.received[:] = memory.sent, memory.received
         self.outbox, self.waiting, self.in_exchange = memory.outbox, memory.waiting, memory.in_exchange
-        pending = {name: self._recalled(kept[at], at, reward) for name, (at, reward) in memory.pending.items()}
-        for position in memory.awaiting.tolist():
-            name = kept[position].decision
-            pending[name] = self._recalled(kept[position], position, memory.rewards.get(name))
+        pending = {}
+        positions = {kept[at].decision: (at, memory.rewards.get(kept[at].decision)) for at in memory.awaiting.tolist()}
+        for name, (position, reward) in (memory.pending | positions).items():
+            pending[name] = kept[position].pending(self.side.learns_from_choice, position)
+            pending[name].reward = reward
         self.decisions = Decisions(memory.life, memory.issued, pending)
         needed = {each.position for each in pending.values()}
         self.released = [position for position in kept if position not in needed]
@@ -121,11 +124,11 @@ class SiteLife:
 
     def decided(self, chose: Chose) -> str:
         """Note a decision, and ask what is to be asked before the next; return its name."""
-        name = self.decisions.add(self._awaiting(chose))
+        name = self.decisions.add(chose.pending(self.side.learns_from_choice))
         self._ask()
         return name
 
-    def repeat(self, event: Chose | Awaiting | Learnt | Ended | Logged | Ticked, position: int) -> None:
+    def repeat(self, event: Deed, position: int) -> None:
         """Let happen once more what the application did, as a record at a position tells it."""
         if isinstance(event, Chose):
             self.decide(event.features, event.draws)
@@ -137,12 +140,21 @@ class SiteLife:
             self.node.tick(event.epoch)
         elif isinstance(event, Logged):
             self.closed.clear()
+        elif isinstance(event, Recalled):
+            self.recalled(event)
         else:
             pending = self.decisions.awaiting(event.decision)
             if pending is not None and isinstance(event, Learnt):
                 self.learn(event.decision, pending, event.reward, event.time)
             elif pending is not None:
                 self.end(event.decision, pending, event.reward, event.time)
+
+    def recalled(self, row: Recalled) -> None:
+        """Take in a row of the past, now or when the round is over."""
+        self.past = row.source, row.row + 1
+        name, pending = f"past-{row.row}", Pending(row.features, row.choice, clock=row.clock)
+        self.decisions.pending[name] = pending
+        self._take_in(name, pending, row.reward)
 
     def keep(self, name: str, position: int) -> None:
         """Note which record keeps a pending decision beyond the next snapshot."""
@@ -216,17 +228,6 @@ class SiteLife:
         del self.decisions.pending[name]
         if pending.position:
             self.released.append(pending.position)
-
-    def _awaiting(self, chose: Chose) -> Pending:
-        features, choice = chose.features, chose.choice
-        if self.side.learns_from_choice:
-            features, choice = Chosen.of(features, choice)
-        return Pending(features, choice, chose.expected, chose.clock, chose.time, chose.row)
-
-    def _recalled(self, kept: Awaiting | Chose, position: int, reward: float | None) -> Pending:
-        pending = self._awaiting(kept) if isinstance(kept, Chose) else kept.pending(position)
-        pending.reward = reward
-        return pending
 
     def _ask(self, *, is_opened: bool = False) -> None:
         if not self.side.asks:

@@ -31,6 +31,7 @@ class SiteMemory:
     clock: int | None = None  # the epoch as of which the state counts, where the federation forgets
     awaiting: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # positions of the records, in order
     rewards: dict[str, float] = field(default_factory=dict)  # of those whose reward has come
+    past: tuple[str, int] = "", 0  # which log the site has learnt from before its first decision, and how many rows
     pending: dict[str, tuple[int, float | None]] = field(default_factory=dict)  # before 0.2, in place of these two
 
 

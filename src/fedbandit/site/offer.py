@@ -29,7 +29,7 @@ class Offers:
         """Take what the federation has agreed on, the limits of vectors and rewards, and the features if any."""
         self.check = InputCheck(charter.algorithm, charter.setting.dimension, bounds)
         self._arms = charter.setting.arms  # where they share a context
-        self._features = features
+        self.features = features
         if features is not None and bounds.context < 1:
             raise InvalidInput(
                 f"limits['context'] is {bounds.context:g}, but vectors of features have lengths up to 1: give 1"
@@ -37,7 +37,7 @@ class Offers:
 
     def read(self, arms: Any, ids: Sequence[Any] | None, context: Values | None) -> tuple[Floats, Sequence[Any] | None]:
         """Return the vectors of a turn and the ids of its arms."""
-        features = self._features
+        features = self.features
         if features is not None:
             offer = features.encode(context, arms)[np.newaxis]  # new, finite and at most of length 1 by construction
             ids = features.arm_names if ids is None else ids

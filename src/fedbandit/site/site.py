@@ -204,31 +204,6 @@ class Site(Talking):
             log.warning("%s", each)
         return is_new
 
-    def give_up(self, decision: str | Decision) -> bool:
-        """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""
-        with self._guard:
-            now = self._begin()
-            is_pending = self.node.give_up(decision.id if isinstance(decision, Decision) else decision, now)
-            self._write_down()
-            if self._is_durable:
-                self.node.flush()
-                self.node.maintain()
-            has_news = self._line.has_begun and self.node.has_news
-        if has_news:
-            self._line.wake()
-        return is_pending
-
-    def _begin(self) -> float:
-        """Catch up before anything else changes: what could not be written, what has ended; return the time."""
-        now = self._clock()
-        if self._is_durable:
-            self.node.flush()
-        if self._log is not None and self._log.is_behind:
-            self._log.flush()
-        if self.charter.ending.expires is not None:
-            self._settle_at(now)
-        return now
-
     def policy(self) -> Policy:
         """Return what the site has learnt so far as a policy, which can be saved to a file."""
         with self._guard.reading():

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
-from fedbandit.site.decision_log import DecisionLog
-from fedbandit.site.seen import Seen
+from fedbandit.site.bookkeeping import Bookkeeping
 from fedbandit.site.tally import Tally
 from fedbandit.transport.link import RESEND, Connect
 
 log = logging.getLogger("fedbandit.site")
 
 
-class Talking(Seen):
+class Talking(Bookkeeping):
     """A site that can be connected and closed."""
 
-    _clock: Callable[[], float]
     _tally: Tally | None
-    _log: DecisionLog | None
-    _is_released = False
 
     def hear(self, frame: bytes) -> str:
         """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""
@@ -84,26 +79,3 @@ class Talking(Seen):
             if not self._is_released and self.node.journal is not None:
                 self.node.journal.close()
             self._is_released = True
-
-    def _settle(self) -> None:
-        """End the decisions that have waited long enough, and write down what has become of them."""
-        if not self._is_released:
-            self._settle_at(self._clock())
-
-    def _settle_at(self, now: float) -> None:
-        self.node.settle(now)
-        self._write_down()
-
-    def _complete_log(self) -> None:
-        """Tell the log of decisions what it lacks from before the site was opened."""
-        closed = self.node.take_closed()
-        if self._log is not None and closed:
-            self._log.complete(closed)
-            self.node.logged()
-
-    def _write_down(self) -> None:
-        """Tell the log of decisions which were closed, once the store has it."""
-        closed = self.node.take_closed()
-        if closed and self._log is not None:
-            self.node.flush()
-            self._log.write(closed)

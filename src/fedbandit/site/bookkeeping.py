@@ -1,0 +1,98 @@
+"""The part of a site that keeps its books: decisions that end, their log, and a past from before the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fedbandit.logs.log import Log
+from fedbandit.protocol.charter import Charter
+from fedbandit.site.decision import Decision
+from fedbandit.site.decision_log import DecisionLog
+from fedbandit.site.offer import Offers
+from fedbandit.site.seen import Seen
+from fedbandit.site.warm_start import past_of
+
+AT_ONCE = 64  # rows of a past that are written to the store together
+
+
+class Bookkeeping(Seen):
+    """A site whose decisions end."""
+
+    charter: Charter
+    _clock: Callable[[], float]
+    _log: DecisionLog | None
+    _offers: Offers
+    _is_durable: bool
+    _is_released = False
+
+    def give_up(self, decision: str | Decision) -> bool:
+        """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""
+        with self._guard:
+            now = self._begin()
+            is_pending = self.node.give_up(decision.id if isinstance(decision, Decision) else decision, now)
+            self._write_down()
+            if self._is_durable:
+                self.node.flush()
+                self.node.maintain()
+            has_news = self._line.has_begun and self.node.has_news
+        if has_news:
+            self._line.wake()
+        return is_pending
+
+    def warm_start(self, log: Log, site: str | None = None) -> int:
+        """Learn from the rows of a log, before the first decision; return how many of them were not learnt from before.
+
+        They are rows that the federation has not been told. `site` says whose they are, where the log has several. Each
+        counts once: if this is interrupted, or called again with the same log, it goes on where it was.
+        """
+        past = past_of(log, site, self.charter, self._offers, self._offers.features)
+        node, taken = self.node, 0
+        learns_from_choice = node.life.side.learns_from_choice
+        with self._guard:
+            now = self._begin()
+            if self.charter.epoch_seconds is not None:
+                node.tick(self.charter.epoch_at(now))
+            for number in node.past_to_go(past.source, len(past.reward)):
+                what = past.row(number, learns_from_choice=learns_from_choice)
+                node.recall(past.source, number, *what, float(past.reward[number]), past.epoch[number])
+                taken += 1
+                if self._is_durable and not taken % AT_ONCE:
+                    node.flush()
+                    node.maintain()
+            node.flush()
+        self._line.wake()
+        return taken
+
+    def _begin(self) -> float:
+        """Catch up before anything else changes: what could not be written, what has ended; return the time."""
+        now = self._clock()
+        if self._is_durable:
+            self.node.flush()
+        if self._log is not None and self._log.is_behind:
+            self._log.flush()
+        if self.charter.ending.expires is not None:
+            self._settle_at(now)
+        return now
+
+    def _settle(self) -> None:
+        """End the decisions that have waited long enough, and write down what has become of them."""
+        if not self._is_released:
+            self._settle_at(self._clock())
+
+    def _settle_at(self, now: float) -> None:
+        self.node.settle(now)
+        self._write_down()
+
+    def _complete_log(self) -> None:
+        """Tell the log of decisions what it lacks from before the site was opened."""
+        closed = self.node.take_closed()
+        if self._log is not None and closed:
+            self._log.complete(closed)
+            self.node.logged()
+
+    def _write_down(self) -> None:
+        """Tell the log of decisions which were closed, once the store has it."""
+        closed = self.node.take_closed()
+        if closed and self._log is not None:
+            self.node.flush()
+            self._log.write(closed)
