@@ -6,6 +6,8 @@ import copy
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.outbox import Outbox
 from fedbandit.wire.frame import Frame, Kind
@@ -117,7 +119,7 @@ class NumbersNotPersisted(SnapshotWithout):
 
 
 class DecisionsNotPersisted(SnapshotWithout):
-    lacks: ClassVar[dict] = {"pending": {}}
+    lacks: ClassVar[dict] = {"awaiting": np.zeros(0, dtype=np.int64)}
 
 
 @dataclass(frozen=True)
