@@ -40,8 +40,8 @@ test-all: $(VENV)/installed-dev  ## the long ones too
 	$(BIN)/python -m pytest -n $(CORES) $(BY_FILE)
 
 check: $(VENV)/installed-dev  ## lint, format, types, import rules
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks notebooks
+	$(BIN)/ruff format --check src tests benchmarks notebooks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
