@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from fedbandit.cli.screen import out
-from fedbandit.core.algorithm import algorithms
+from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.environment import environments
 from fedbandit.core.errors import unknown
 from fedbandit.core.parameters import Parameters
@@ -54,11 +54,17 @@ def _describe_parameters(thing: Any, paper: str) -> None:
         table.add_column(head, no_wrap=True)
     table.add_column("meaning")
     cls: type[Parameters] = thing
+    is_deployed = issubclass(cls, Algorithm)
+    if is_deployed:
+        table.add_column("changes")
     for each in cls.describe():
         nothing = "theory" if "theory" in each.meaning else "none"
         default = nothing if each.default is None else str(each.default)
-        table.add_row(each.name, default, each.symbol, escape(f"{each.meaning}: {each.limits}"))
+        changes = [each.change.value] if is_deployed else []
+        table.add_row(each.name, default, each.symbol, escape(f"{each.meaning}: {each.limits}"), *changes)
     out.print(table)
+    if is_deployed:
+        out.print("[dim]changes: what `fedbandit change` can do while a federation runs[/]")
 
 
 def _describe_experiment(experiment: Experiment) -> None:

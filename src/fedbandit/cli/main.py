@@ -9,6 +9,7 @@ import typer
 
 import fedbandit
 from fedbandit.cli.broker import broker
+from fedbandit.cli.change import change, reload
 from fedbandit.cli.check import check
 from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
@@ -48,7 +49,7 @@ app.command()(serve)
 app.command()(check)
 app.command()(broker)
 app.add_typer(keys, name="keys")
-for command in (invite, join, sites, remove, revoke):
+for command in (invite, join, sites, remove, revoke, change, reload):
     app.command()(command)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -10,16 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.cli.operating import FILE, Federation, File, asked_of, federation_of
+from fedbandit.core.errors import InvalidInput
 from fedbandit.service.coordinator.settings import read_plan
-from fedbandit.transport.link import LinkRefused
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 
-Federation = Annotated[str, typer.Argument(help="A federation of the coordinator's file.")]
 Name = Annotated[str, typer.Argument(help="The name of a site.")]
-File = Annotated[Path, typer.Option("--file", help="The TOML file of `fedbandit serve`.")]
-FILE = Path("coordinator.toml")
 
 
 def invite(
@@ -79,23 +75,14 @@ def revoke(federation: Federation, name: Name, file: File = FILE) -> None:
 def _asked(file: Path, federation: str, **question: Any) -> dict[str, Any]:
     """Return what the coordinator of a file answers."""
     plan = read_plan(file)
-    known = {each.name for each in plan.federations}
-    if federation not in known:
-        raise unknown("federation", federation, known)
+    federation_of(plan, federation)
     if plan.authority is None or plan.credentials is None:
         missing = "authority" if plan.authority is None else "credentials"
         raise InvalidInput(
             f"{file} names no {missing}, so its coordinator has no roster: write authority and credentials, with tls://"
         )
-    from fedbandit.service.roster.asking import ask
-
     told = {"broker": plan.broker, **{key: value for key, value in question.items() if value is not None}}
-    try:
-        return ask(plan.broker, plan.credentials, Subjects(federation).roster, json.dumps(told).encode())
-    except LinkRefused as error:
-        raise InvalidInput(
-            f"{plan.broker} does not let {plan.credentials} in ({error}): give the coordinator's credential"
-        ) from None
+    return asked_of(plan, Subjects(federation).roster, told)
 
 
 def _ago(moment: float | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.exploring import exploring
 from fedbandit.core.forgetting import forgetting
@@ -69,7 +70,7 @@ class Algorithm(Parameters):
 
     explore: float = parameter(
         0.0, "share of choices that are uniform, so that every arm has a known chance of at least explore / K",
-        symbol="e", general=True, at_least=0, at_most=1,
+        symbol="e", general=True, at_least=0, at_most=1, change=Change.AT_ONCE,
     )  # fmt: skip
 
     def __init_subclass__(cls, id: str = "", title: str = "", paper: str = "", **more: Any) -> None:

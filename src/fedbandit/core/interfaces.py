@@ -70,6 +70,13 @@ class Side(Protocol):
     discount: float = 1.0  # what sums keep of their weight when an epoch ends: see `core.forgetting`
     may_restart: bool = False  # whether the server may let all be forgotten, at both sides
 
+    def revised(self, state: Any, before: Any) -> Any:  # noqa: ARG002
+        """Return the state of this side with other parameters, `before`, as it is with these from now on.
+
+        The two differ in what parameters declare that can change. Most of that is no part of a state.
+        """
+        return state
+
 
 class Clients(Side, Protocol):
     """The client side of one algorithm, for a cohort of one client (a site) or many (a simulation).

@@ -12,16 +12,19 @@ from dataclasses import Field, dataclass, field, fields
 from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.limits import Limits, checked, takes_list
 
 
-def parameter(default: Any, meaning: str, *, symbol: str = "", general: bool = False, **limits: Any) -> Any:
-    """Declare a parameter: its default, what it means, the paper's symbol, and its limits.
+def parameter(
+    default: Any, meaning: str, *, symbol: str = "", general: bool = False, change: Change = Change.NEVER, **limits: Any
+) -> Any:
+    """Declare a parameter: its default, what it means, the paper's symbol, what a change of it means, and its limits.
 
     A general one, which subclasses have beside their own, is given by name only and listed after theirs.
     """
-    metadata = {"meaning": meaning, "symbol": symbol, "limits": Limits(**limits)}
+    metadata = {"meaning": meaning, "symbol": symbol, "limits": Limits(**limits), "change": change}
     return field(default=default, kw_only=general, metadata=metadata)
 
 
@@ -34,6 +37,7 @@ class Described:
     meaning: str
     symbol: str
     limits: str
+    change: Change  # while a federation runs
 
 
 class Parameters:
@@ -69,6 +73,7 @@ class Parameters:
                 each.metadata["meaning"],
                 each.metadata["symbol"],
                 _may_be(each),
+                each.metadata["change"],
             )
             for each in _declared(cls)
         ]

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.past import SiteWithPast
-from fedbandit.durable.site_events import Checked, Doubled, Heard, Ticked
-from fedbandit.protocol.charter import Charter
+from fedbandit.durable.site_events import Checked, Doubled, Heard, Revised, Ticked
 from fedbandit.protocol.charter_fields import disagreement
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers
 from fedbandit.wire.question import Question
 
@@ -110,10 +110,10 @@ class DurableClient(SiteWithPast):
         return self._must_ask or bool(self._not_meant) or bool(self.life.outbox.new)
 
     def _ask(self, epoch: int) -> Frame:
-        outbox = self.life.outbox
+        outbox, told = self.life.outbox, self.life.agreed.as_told
         question = Question(
-            epoch, outbox.settled.get(epoch, 0), self.life.decisions.life, len(outbox.frames),
-            self.charter.fingerprint, int(self.charter.features or "0", 16),
+            epoch, outbox.settled.get(epoch, 0), self.life.decisions.life, len(outbox.frames), told.fingerprint,
+            told.features, told.revision,
         )  # fmt: skip
         return with_numbers(Kind.ASK, self.number, *self.life.version, *question)
 
@@ -135,12 +135,22 @@ class DurableClient(SiteWithPast):
             self._asked_for.clear()
 
     def _hear_charter(self, body: bytes) -> None:
-        """Compare what the federation has agreed on; a coordinator tells it to whoever has something else."""
+        """Hear what the federation has agreed on: take up a later revision, and compare anything else.
+
+        A coordinator tells it to all when it changes, and to whoever has something else. The revision is in the journal
+        before anything that rests on it, as are all events.
+        """
+        text = body.decode(errors="replace")
         try:
-            agreed = Charter.from_text(body.decode(errors="replace"))
+            agreed = Agreed.from_text(text)
+            if agreed.follows(self.life.agreed):
+                self.life.revise(agreed)
+                self._append(Revised(text))
+                self._next_end = 0.0  # decisions may end sooner now
         except InvalidInput as error:
             raise ProtocolError(f"the charter of the federation is not known here: {error}") from None
-        self.disagreement, self._was_told = disagreement(self.charter, agreed), True
+        lost = self.life.agreed.lost_by(agreed)
+        self.disagreement, self._was_told = lost or disagreement(self.charter, agreed.charter), True
 
     def _heir(self) -> int:
         return max(self.life.decisions.life, self.life.node.epoch + 1, self._newest_heir + 1)

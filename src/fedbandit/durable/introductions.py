@@ -9,7 +9,8 @@ from __future__ import annotations
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.validation import NotYet
-from fedbandit.protocol.charter import NEEDLESS_SIZES, Charter
+from fedbandit.protocol.charter import NEEDLESS_SIZES
+from fedbandit.protocol.revisions import Agreed, Former, count_of
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.question import Question
 
@@ -28,16 +29,19 @@ class NumberTaken(ProtocolError):
 class Introductions:
     """Who has introduced itself."""
 
-    def __init__(self, charter: Charter, concerns: Concerns) -> None:
+    def __init__(self, agreed: Agreed, concerns: Concerns) -> None:
         """Take what all sites must have agreed on, and where to tell of those that have not."""
-        self._charter = charter
+        self.agreed = agreed
         self._concerns = concerns
         self.backlogs: dict[int, int] = {}  # by site: uploads that it had unacknowledged when it last asked
         self._told: dict[int, dict[int, str]] = {}  # by site and epoch: what differs from this charter, if anything
         self._lives: dict[int, tuple[int, int]] = {}  # by site: the life before, and the last
 
     def ask(self, frame: Frame, now: float) -> bool:
-        """Note what a site tells of itself; return whether it has another charter, and needs to hear this one."""
+        """Note what a site tells of itself; return whether it has another charter, and needs to hear this one.
+
+        One that has a former revision is behind, which is nobody's mistake.
+        """
         client, question = frame.client, frame.question
         self.backlogs[client] = question.waiting
         is_other = self._compare_charters(client, question, now)
@@ -47,6 +51,10 @@ class Introductions:
             if question.mark == before:
                 self.note_two(client, now)
         return is_other
+
+    def known(self) -> set[int]:
+        """Return the sites that have asked since the coordinator was started."""
+        return set(self._lives)
 
     def note_two(self, client: int, now: float) -> str:
         """Raise the concern that two sites have one number; return it in words."""
@@ -70,8 +78,9 @@ class Introductions:
             raise AskFirst(f"site {frame.client} has not introduced itself in epoch {frame.epoch}: ask first")
 
     def _compare_charters(self, client: int, question: Question, now: float) -> bool:
-        epoch, fingerprint = question.epoch, question.fingerprint
-        differences = self._charter.differences(fingerprint, question.features) if fingerprint else []
+        epoch = question.epoch
+        is_behind = Former(question.revision, question.fingerprint, question.features) in self.agreed.former
+        differences = [] if is_behind else self._differences(question)
         matter = [each for each in differences if each != NEEDLESS_SIZES]
         text = f"site {client} has {' and '.join(differences)} than this federation: open it with the federation's"
         if matter:
@@ -85,4 +94,11 @@ class Introductions:
             self._concerns.note("another-charter", text, now, client)
         else:
             self._concerns.clear("another-charter", client)
-        return bool(matter)
+        return bool(matter) or is_behind
+
+    def _differences(self, question: Question) -> list[str]:
+        """Return how the charter of a site that is not one of a former revision differs from this one, in words."""
+        if question.revision not in (0, self.agreed.revision):
+            return [f"another revision of the charter ({count_of(question.revision)}, here {self.agreed.count})"]
+        charter = self.agreed.charter
+        return charter.differences(question.fingerprint, question.features) if question.fingerprint else []

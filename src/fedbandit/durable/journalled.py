@@ -10,25 +10,26 @@ import secrets
 from collections.abc import Callable
 
 from fedbandit.core.arrays import Ints
+from fedbandit.durable.agreeing import require_had
 from fedbandit.durable.careful import Careful
-from fedbandit.durable.concerns import Concerns
-from fedbandit.durable.introductions import Introductions
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
+from fedbandit.durable.retuning import Retuned
+from fedbandit.durable.revised_server import RevisedServer
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
-from fedbandit.durable.validation import Limits, Validation, observations_in
+from fedbandit.durable.validation import Limits, observations_in
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
-from fedbandit.wire.state import decode_state, encode_state, field_of
+from fedbandit.wire.state import decode_state, encode_state
 
 
-class JournalledServer:
+class JournalledServer(RevisedServer):
     """A server node with accounts of its sites and a postbox, all of which a journal remembers."""
 
     def __init__(
@@ -47,15 +48,11 @@ class JournalledServer:
         `random_below` draws a number from 0 up to the one that it is given, such as no site can foresee: see
         `durable.renewal`.
         """
-        self.charter = charter
+        super().__init__(charter, limits or Limits())
         self.journal = journal
         self.snapshot_every = snapshot_every
         self.random_below = random_below
-        self.side = charter.build().server
-        self.validation = Validation(self.side, charter.setting, limits or Limits())
         self.ledger = Ledger()  # of what this object has carried
-        self.concerns = Concerns()
-        self.introductions = Introductions(charter, self.concerns)
         self._unsynced: list[ServerRecord] = []  # what is to be synced next
         self._recover(epoch)
         self.has_renewed = self._is_new  # since it was started: only then may its journal have become an older one
@@ -97,17 +94,23 @@ class JournalledServer:
     def save(self) -> None:
         """Take a snapshot."""
         memory = CoordinatorMemory(
-            self.charter.text, self.node.memory, self.accounts, self.postbox.memory(), self.clock
+            self.agreed.text, self.node.memory, self.accounts, self.postbox.memory(), self.clock, self.retuned
         )
         self.journal.save(encode_state(memory))
         self._unsynced.clear()
         self._since_snapshot = 0
 
-    def _tell_charter(self, client: int) -> None:
-        agreed = self.charter.with_limits(self.validation.limits.bounds).text
-        self.postbox.answer(Frame(Kind.CHARTER, client, 0, 0, agreed.encode()))
+    def revise(self, charter: Charter, retuned: Retuned, now: float) -> None:
+        """Change what the federation has agreed on: see `durable.revised_server`. Sites hear of it with `commit`."""
+        record = ServerRecord(What.REVISED, now, self._next(charter, retuned))
+        self._append(record)
+        self._sync()
+        self._take_in(record)
+        for client in sorted({*self.accounts.epochs, *self.introductions.known()}):
+            self._tell_charter(client)
 
     def _recover(self, epoch: int) -> None:
+        self._agree_on(*self._begun_with())
         self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
         self.accounts = Accounts(told={})
         self.clock = 0  # the epoch that it was last told, where the federation forgets; sites may be one ahead
@@ -118,18 +121,19 @@ class JournalledServer:
         self._since_snapshot = 0
         snapshot = self.journal.snapshot()
         if snapshot is not None:
-            self.charter.require(str(field_of(snapshot.data, "charter")), "the journal")
             self._recall(decode_state(snapshot.data, CoordinatorMemory, type(self.node.state)))
         self.postbox.old = self.accounts.old
         self._is_new = snapshot is None
         for entry in self.journal.records(snapshot.position if snapshot else 0):
             self._take_in(ServerRecord.from_bytes(entry.data))
             self._is_new = False
+        require_had(self.agreed, self.given, "the journal", self.retuned.files)
         self.postbox.drop()  # a site that lacks something asks for it
 
     def _recall(self, memory: CoordinatorMemory) -> None:
         self.node.recall(memory.node)
         self.accounts, self.clock = memory.accounts, memory.clock
+        self._agree_on(self.agreed, memory.retuned)
         self.postbox.recall(memory.latest)
         for client, epoch in [*self.node.seen.windows, *self.accounts.closed]:  # a snapshot of 0.1.0 lists them nowhere
             self.accounts.open(client).known.setdefault(epoch, None)
@@ -170,9 +174,7 @@ class JournalledServer:
         elif record.what is What.DEADLINE:
             downloads = self.node.deadline()
         elif record.what is What.BEGAN:
-            epoch, _, charter = record.data.decode().partition(" ")
-            self.charter.require(charter, "the journal")
-            self.node.epoch = int(epoch)
+            self.node.epoch = int(record.data.split()[0])
         elif record.what is What.OPENED and record.data:  # without: it went on in the epoch that it had
             self.node.epoch = int(record.data)
         elif record.what is What.RENEWED:
@@ -181,6 +183,8 @@ class JournalledServer:
         elif record.what is What.TICKED:
             self.clock = int(record.data)
             self.node.tick(self.clock)
+        elif record.what is What.REVISED:
+            self._take_up(record.data)
         elif record.what is What.ASIDE:
             self.accounts.put_aside(record.data)
         self.postbox.post(downloads)

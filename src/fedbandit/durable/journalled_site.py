@@ -5,6 +5,7 @@ from __future__ import annotations
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
+from fedbandit.durable.agreeing import agreed_in, require_had
 from fedbandit.durable.decisions import Closed, later
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.site_events import (
@@ -23,6 +24,7 @@ from fedbandit.durable.site_figures import SiteFigures
 from fedbandit.durable.site_life import SiteLife
 from fedbandit.durable.site_memory import Doubt, SiteMemory
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind, Standing
 from fedbandit.wire.state import decode_state, encode_state, field_of
@@ -46,7 +48,7 @@ class JournalledSite(SiteFigures):
         `fresh` is greater than any number that was given for this site before: the time in seconds will do. `restored`
         says that the journal is, or may be, an old backup.
         """
-        self.charter = charter
+        self._given = charter
         self.number = number
         self.journal = journal
         self.snapshot_every = snapshot_every
@@ -63,8 +65,9 @@ class JournalledSite(SiteFigures):
         self._restored_at = 0  # and of the one since which the journal may be an old backup
         self._since_snapshot = 0
         self.life = self._recovered()
+        require_had(self.life.agreed, charter, "the store")
         self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
-        opened = Opened(charter.text, number, later(fresh, self.life.decisions.life), restored)
+        opened = Opened(self.life.agreed.text, number, later(fresh, self.life.decisions.life), restored)
         self._open(self.life, opened, self._append(opened))
         if journal is not None:
             journal.sync()
@@ -150,7 +153,7 @@ class JournalledSite(SiteFigures):
 
     def _recovered(self, heir: int = 0, begin_anew: bool = False) -> SiteLife:
         """Return the site that the journal tells of; with an heir, as if it had begun that epoch when it was opened."""
-        life = SiteLife(self.charter, self.number)
+        life = SiteLife(self._begun_with(), self.number)
         begin_at = self._restored_at if begin_anew else self._unchecked_at
         unknown, self.unchecked = self.unchecked, None
         if self.journal is None:
@@ -171,7 +174,7 @@ class JournalledSite(SiteFigures):
     def _recall(self, life: SiteLife, snapshot: bytes, heir: int, begin_anew: bool) -> None:
         """Let a site be as a snapshot tells; with an heir, as if it had begun that epoch when the doubt began."""
         assert self.journal is not None
-        self._require_own(str(field_of(snapshot, "charter")), field_of(snapshot, "number"))
+        self._require_own(field_of(snapshot, "number"))
         kept = {entry.position: decode_state(entry.data, Awaiting, Chose) for entry in self.journal.kept()}
         memory: SiteMemory = decode_state(snapshot, SiteMemory, type(life.node.state))
         doubt = memory.doubt
@@ -215,7 +218,7 @@ class JournalledSite(SiteFigures):
 
     def _open(self, life: SiteLife, event: Opened, position: int) -> None:
         """Begin a new life; if it is not the first, numbers from now on are held back."""
-        self._require_own(event.charter, event.number)
+        self._require_own(event.number)
         if life.node.epoch and self.unchecked is None:
             self.unchecked = life.node.epoch, life.last_upload[1] + 1
             self._unchecked_at = self._restored_at = position
@@ -228,7 +231,15 @@ class JournalledSite(SiteFigures):
         self.unchecked, self.is_closing = (life.node.epoch, life.last_upload[1] + 1), True
         self._unchecked_at = self._restored_at = position
 
-    def _require_own(self, charter: str, number: int) -> None:
-        self.charter.require(charter, "the store")
+    def _begun_with(self) -> Agreed:
+        """Return what the federation had agreed on where the journal begins."""
+        found = None if self.journal is None else self.journal.snapshot() or next(iter(self.journal.records()), None)
+        if found is None:
+            return Agreed(self._given)
+        agreed = agreed_in(str(field_of(found.data, "charter")), self._given, "the store")
+        is_as_given = not agreed.revision and agreed.charter == self._given
+        return Agreed(self._given) if is_as_given else agreed  # with what a program says that nobody has to agree on
+
+    def _require_own(self, number: int) -> None:
         if number != self.number:
             raise InvalidInput(f"the store belongs to site {number}, not to {self.number}: give that number")

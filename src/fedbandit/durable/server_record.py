@@ -29,6 +29,7 @@ class What(IntEnum):
     RENEWED = 6  # a new epoch of downloads was begun: the epoch, and the site that gave cause for it
     TICKED = 7  # an epoch of forgetting began: its number
     SHARED = 8  # what versions in development wrote; nothing follows from it
+    REVISED = 9  # the charter, the limits or the deadline have changed: see `durable.revised_server`
 
 
 _KNOWN = frozenset(What)

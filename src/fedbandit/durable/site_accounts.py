@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.postbox import Posted
+from fedbandit.durable.retuning import Retuned
 from fedbandit.durable.site_epochs import KEPT_EPOCHS, SiteEpochs
 from fedbandit.durable.validation import Limits, NotYet
 from fedbandit.protocol.server import ServerMemory
@@ -138,3 +139,4 @@ class CoordinatorMemory:
     accounts: Accounts
     latest: list[Posted]
     clock: int = 0  # the epoch of forgetting that the coordinator was last told
+    retuned: Retuned = field(default_factory=Retuned)

@@ -126,5 +126,14 @@ class Ticked:
     epoch: int
 
 
-Event: TypeAlias = Opened | Checked | Doubled | Chose | Awaiting | Learnt | Ended | Recalled | Logged | Heard | Ticked
-EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Logged, Heard, Ticked)
+@dataclass
+class Revised:
+    """The coordinator has told of a later revision of the charter, which holds from here on."""
+
+    charter: str
+
+
+Event: TypeAlias = (
+    Opened | Checked | Doubled | Chose | Awaiting | Learnt | Ended | Recalled | Logged | Heard | Ticked | Revised
+)
+EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Logged, Heard, Ticked, Revised)

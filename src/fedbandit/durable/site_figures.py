@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_life import SiteLife
+from fedbandit.protocol.charter import Charter
 from fedbandit.wire.state import encode_state
 
 
@@ -13,6 +14,16 @@ class SiteFigures:
     """A site to look at."""
 
     life: SiteLife
+
+    @property
+    def charter(self) -> Charter:
+        """Return what the federation has agreed on, as far as this site has heard."""
+        return self.life.agreed.charter
+
+    @property
+    def revisions(self) -> int:
+        """Return how many revisions of what it first agreed on the site has taken up."""
+        return self.life.agreed.count
 
     @property
     def draws(self) -> int:

@@ -13,32 +13,26 @@ import numpy as np
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Decided
-from fedbandit.core.messages import Download
 from fedbandit.core.turns import Observations
+from fedbandit.durable.agreed_life import AgreedLife
 from fedbandit.durable.decisions import Closed, Decisions, Pending
 from fedbandit.durable.outbox import Outbox
-from fedbandit.durable.site_events import Awaiting, Chose, Ended, Learnt, Logged, Recalled, Ticked
+from fedbandit.durable.site_events import Awaiting, Chose, Ended, Learnt, Logged, Recalled, Revised, Ticked
 from fedbandit.durable.site_memory import SiteMemory
-from fedbandit.protocol.charter import Charter
-from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.protocol.schema import Schema
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import Frame
 
 WHO = np.zeros(1, dtype=np.int64)
-Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Logged | Ticked  # what an application does to a site
+Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Logged | Ticked | Revised  # what happens to a site
 
 
-class SiteLife:
+class SiteLife(AgreedLife):
     """One site: a cohort of one."""
 
-    def __init__(self, charter: Charter, number: int) -> None:
+    def __init__(self, agreed: Agreed, number: int) -> None:
         """Begin with nothing."""
-        self.charter = charter
-        self.number = number
-        self.side = charter.build_for(number).clients
-        self.schema = Schema.of(self.side, Download, charter.setting)
-        self.node = ClientNode(self.side, 1, first=number)
+        super().__init__(agreed, number)
         self.outbox = Outbox()
         self.decisions = Decisions()
         self.waiting: list[str] = []  # decisions whose reward has come in the middle of a round
@@ -78,7 +72,7 @@ class SiteLife:
         node, decisions = self.node, self.decisions
         pending = decisions.pending
         return SiteMemory(
-            self.charter.text, self.number, node.epoch, int(node.sent[0]), *self.version, self.outbox,
+            self.agreed.text, self.number, node.epoch, int(node.sent[0]), *self.version, self.outbox,
             decisions.life, decisions.issued, self.waiting, self.in_exchange, node.state, clock=node.clock,
             awaiting=np.array([each.position for each in pending.values()], dtype=np.int64),
             rewards={name: each.reward for name, each in pending.items() if each.reward is not None}, past=self.past,
@@ -129,7 +123,7 @@ class SiteLife:
         return name
 
     def repeat(self, event: Deed, position: int) -> None:
-        """Let happen once more what the application did, as a record at a position tells it."""
+        """Let happen once more what the application did, or was told, as a record at a position tells it."""
         if isinstance(event, Chose):
             self.decide(event.features, event.draws)
             self.decided(event)
@@ -138,6 +132,8 @@ class SiteLife:
             self.keep(event.decision, position)
         elif isinstance(event, Ticked):
             self.node.tick(event.epoch)
+        elif isinstance(event, Revised):
+            self.revise(Agreed.from_text(event.charter))
         elif isinstance(event, Logged):
             self.closed.clear()
         elif isinstance(event, Recalled):

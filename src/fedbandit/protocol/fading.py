@@ -35,6 +35,11 @@ class FadingNode(Generic[AnySide]):
         self._span = SPAN if side.may_restart else _NO_RESTARTS
         self.clock = 0 if side.discount < 1.0 or side.may_restart else None
 
+    def take_up(self, side: AnySide) -> None:
+        """Go on with the side of another revision of the charter."""
+        self.state = side.revised(self.state, self.side)
+        self.side = side
+
     def tick(self, epoch: int) -> None:
         """Hear that an epoch has begun; one that is not later than the clock changes nothing."""
         if self.clock is not None and epoch > self.clock % self._span:

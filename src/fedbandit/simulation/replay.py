@@ -5,6 +5,7 @@ It uses neither the coordinator's checks nor its snapshots, so that it can be he
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from fedbandit.durable.journals.journal import Entry
@@ -17,7 +18,7 @@ from fedbandit.wire.frame import Frame, Kind
 
 
 def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
-    """Return a fresh server node after all uploads, deadlines and epochs of a whole log."""
+    """Return a fresh server node after all uploads, deadlines, epochs and changes of a whole log."""
     node = ServerNode(charter.build().server, charter.setting.clients)
     for entry in log:
         record = ServerRecord.from_bytes(entry.data)
@@ -25,6 +26,8 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
             node.deadline()
         elif record.what is What.TICKED:
             node.tick(int(record.data))
+        elif record.what is What.REVISED:
+            node.take_up(Charter.from_text(json.loads(record.data)["charter"]).build().server)
         elif record.what is What.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:

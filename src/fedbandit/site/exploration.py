@@ -48,20 +48,25 @@ class Propensities:
 
     def __init__(self, side: Clients, samples: int, seed: int, life: int) -> None:
         """Take the client side, how many further samples to draw at each choice, and what they are drawn from."""
-        self._side = side
         self._samples = samples
         self._normals = stream(seed, "propensity", life)
+        self.take_up(side)
+
+    def take_up(self, side: Clients) -> None:
+        """Go on with the client side of another revision of the charter."""
+        self._side = side
         without_lot = propensity_without_lot(side)
         self._without_lot = None if math.isnan(without_lot) else without_lot
+        self._drawn = self._samples if isinstance(side, Exploring) and side.samples else 0
 
     def of(self, decided: Decided, state: Any, offer: Floats, draws: Floats) -> float | None:
         """Return how likely a choice was, or None where no exact number is known."""
         if decided.propensity is None:
             return self._without_lot
-        if not self._samples:
+        if not self._drawn:
             return float(decided.propensity[0])
         side: Any = self._side
-        normals = np.vstack([draws[:, 1:], self._normals.standard_normal((self._samples, side.samples))])
+        normals = np.vstack([draws[:, 1:], self._normals.standard_normal((self._drawn, side.samples))])
         chosen = int(decided.choices[0])
         named = sum(side.named(state, WHO, offer, each[np.newaxis])[0, chosen] for each in normals)
         arms = offer.shape[1] if offer.ndim == 3 else side.arms

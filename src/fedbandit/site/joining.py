@@ -60,13 +60,15 @@ def kept_in(store: Path) -> Charter | None:
     if not store.exists():
         return None
     with reading_only(store) as rows:
-        found = None if rows.is_empty else rows.snapshot() or next(rows.records(0), None)
-    if found is None:
+        snapshot = None if rows.is_empty else rows.snapshot()
+        after = snapshot.position if snapshot else 0
+        found = [] if rows.is_empty else [each.data for each in (snapshot, *rows.records(after)) if each is not None]
+    if not found:
         return None
-    text = field_of(found.data, "charter") if found.data.startswith(b"FS") else None
-    if text is None:
+    texts = [field_of(data, "charter") if data.startswith(b"FS") else None for data in found]
+    if texts[0] is None:
         raise InvalidInput(f"{store} is not the store of a site: give another")
-    return Charter.from_text(str(text))
+    return Charter.from_text(str([text for text in texts if text is not None][-1]))  # as it was revised last
 
 
 def told_by(connect: Connect, number: int, to: str) -> Charter:

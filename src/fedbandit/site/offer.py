@@ -10,7 +10,7 @@ import numpy as np
 from fedbandit.core.arrays import Floats
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.checked_input import InputCheck
+from fedbandit.durable.checked_input import InputCheck, checked_limits
 from fedbandit.features.features import Features, Values
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.decision import check_ids
@@ -34,6 +34,10 @@ class Offers:
             raise InvalidInput(
                 f"limits['context'] is {bounds.context:g}, but vectors of features have lengths up to 1: give 1"
             )
+
+    def revised(self, charter: Charter) -> Offers:
+        """Return what reads by a later revision of the charter, with the limits that it tells."""
+        return Offers(charter, checked_limits(charter.limits), self.features)
 
     def read(self, arms: Any, ids: Sequence[Any] | None, context: Values | None) -> tuple[Floats, Sequence[Any] | None]:
         """Return the vectors of a turn and the ids of its arms."""

@@ -36,6 +36,12 @@ class Seen(ClosedByWith):
             return self.node.version
 
     @property
+    def revision(self) -> int:
+        """Return how often what the federation has agreed on was changed, as far as this site has heard."""
+        with self._guard.reading():
+            return self.node.revisions
+
+    @property
     def refused(self) -> list[str]:
         """Return why the coordinator refused uploads of this site for good, if it did: of the last 100 at most."""
         with self._guard.reading():

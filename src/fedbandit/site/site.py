@@ -116,6 +116,8 @@ class Site(Talking):
         self._tally = Tally(number, self.node.opening) if report else None
         self._advice = Advice()
         self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
+        if self.node.revisions:  # the store knows of a later charter
+            self._take_up()
         self._complete_log()
         self._line = Line(self, number, self._guard, stream(seed, "waits", number, self.node.opening), self._release)
 
@@ -144,24 +146,27 @@ class Site(Talking):
 
     def choose(self, arms: Any = None, ids: Sequence[Any] | None = None, *, context: Values | None = None) -> Decision:
         """Decide between arms (K, d), or by a context (d,) that they share; with features all are tables of values."""
-        offer, ids = self._offers.read(arms, ids, context)
+        offers = self._offers
+        offer, named = offers.read(arms, ids, context)
         guard, node = self._guard, self.node  # as `with guard` does, in half the time
         if getpid() != guard.process:
             raise guard.foreign()
         with guard.lock:
             if guard.is_closed:
                 raise closed()
+            if offers is not self._offers:  # the charter was revised meanwhile
+                offer, named = self._offers.read(arms, ids, context)
             now = self._begin()
             if self.charter.epoch_seconds is not None:
                 node.tick(self.charter.epoch_at(now))
             draws = self._lots.draw()
             decided = node.life.decide(offer, draws)
             propensity = self._propensities.of(decided, node.life.node.state, offer, draws)
-            arm = named_arm(decided.choices, ids)
+            arm = named_arm(decided.choices, named)
             row = b""
             if self._log is not None:
                 given = offer if not self._rows.is_raw else arms
-                row = self._rows.of(node, offer, decided, now, (context, given, ids, arm, propensity))
+                row = self._rows.of(node, offer, decided, now, (context, given, named, arm, propensity))
             name = node.note(offer, draws, decided, now, row)
             if self._is_durable:
                 node.flush()
@@ -209,3 +214,11 @@ class Site(Talking):
         with self._guard.reading():
             node = self.node
             return Policy(self.charter, node.number, node.version, node.encoded_state(), taken=self._clock())
+
+    def _take_up(self) -> None:
+        """Go by what the federation has agreed on now."""
+        self.charter = self.node.charter
+        self._offers = self._offers.revised(self.charter)
+        self._lots.size = self.node.draws
+        self._propensities.take_up(self.node.life.side)
+        self._rows = LogRows(self.charter, self.node.life.side, self.node.number, is_raw=self._rows.is_raw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from pathlib import Path
 
 from fedbandit.site.bookkeeping import Bookkeeping
@@ -21,7 +22,10 @@ class Talking(Bookkeeping):
         """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""
         with self._guard.reading():
             known = self.node.refusals
+            revisions = self.node.revisions
             self.node.receive(frame)
+            if self.node.revisions != revisions:
+                self._take_up()
             new = self.node.refusals - known
             refused = self.node.refused[len(self.node.refused) - new :]
             refusal = self.node.disagreement or self.node.refusal
@@ -70,6 +74,10 @@ class Talking(Bookkeeping):
         does nothing, nor does closing in another process. Within the task of `run` the store is closed when that ends.
         """
         self._line.close()
+
+    @abstractmethod
+    def _take_up(self) -> None:
+        """Go by a later revision of what the federation has agreed on."""
 
     def _release(self) -> None:
         with self._guard.reading():

@@ -93,7 +93,8 @@ BODIES = {  # the bodies that are fixed; those of uploads, downloads, refusals a
 OLD_BODIES = BODIES | {
     Kind.ASK: struct.Struct("<IQQ"), Kind.CLOSE: struct.Struct("<I"), Kind.CLOSED: struct.Struct("<IBQ"),
 }  # fmt: skip
-ASK_WITH_FEATURES = struct.Struct(BODIES[Kind.ASK].format + "Q")  # the body of a site that has features
+LONGER_ASKS = [struct.Struct(BODIES[Kind.ASK].format + more * "Q") for more in (1, 2)]  # with features, revision
+_ASKS = {each.size: each for each in LONGER_ASKS}
 
 
 class Header(NamedTuple):
@@ -183,9 +184,8 @@ class Frame:
 
     @property
     def _form(self) -> struct.Struct | None:
-        if self.kind is Kind.ASK and not self.is_old and len(self.body) == ASK_WITH_FEATURES.size:
-            return ASK_WITH_FEATURES
-        return (OLD_BODIES if self.is_old else BODIES).get(self.kind)
+        form = (OLD_BODIES if self.is_old else BODIES).get(self.kind)
+        return _ASKS.get(len(self.body), form) if self.kind is Kind.ASK and not self.is_old else form
 
 
 _KINDS = {each.value + layout: each for each in Kind for layout in (0, _NEW)}
@@ -215,10 +215,11 @@ def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: i
     """Return a frame whose body is numbers; those that are left out at the end are 0.
 
     >>> with_numbers(Kind.ASK, 3, 0, 0, 1, 8, 9).question
-    Question(epoch=1, settled=8, mark=9, waiting=0, fingerprint=0, features=0)
+    Question(epoch=1, settled=8, mark=9, waiting=0, fingerprint=0, features=0, revision=0)
     """
-    has_features = kind is Kind.ASK and any(numbers[5:])
-    form = ASK_WITH_FEATURES if has_features else (OLD_BODIES if is_old else BODIES)[kind]
+    form = (OLD_BODIES if is_old else BODIES)[kind]
+    if kind is Kind.ASK and any(numbers[5:]):
+        form = LONGER_ASKS[bool(numbers[6:] and numbers[6])]
     many = len(form.format) - 1  # after the sign of the byte order
     return Frame(kind, client, epoch, sequence, form.pack(*numbers[:many], *[0] * (many - len(numbers))), is_old)
 

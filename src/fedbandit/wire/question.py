@@ -1,8 +1,8 @@
 """What a site tells of itself when it asks.
 
-    epoch u64 | settled u64 | mark u64 | waiting u32 | fingerprint u64 [| features u64]
+    epoch u64 | settled u64 | mark u64 | waiting u32 | fingerprint u64 [| features u64 [| revision u64]]
 
-A site without features leaves the last number out.
+A site leaves out the last numbers as far as they are 0: features, and the revision of the charter.
 """
 
 from __future__ import annotations
@@ -19,3 +19,4 @@ class Question(NamedTuple):
     waiting: int = 0  # uploads that were not acknowledged
     fingerprint: int = 0  # of the charter; 0: not told
     features: int = 0  # the fingerprint of their declaration; 0: the site is handed vectors
+    revision: int = 0  # of the charter: see `protocol.revisions`

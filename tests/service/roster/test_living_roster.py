@@ -134,7 +134,8 @@ async def violation(rostered, credential, act):
 def test_sites_with_names_and_the_invited_reach_nobody_elses_subjects(rostered):
     site, invitation = rostered.joined("demo", "hostile"), Invitation.read(rostered.invited("demo", "guest"))
     own, other = Subjects("demo"), (site.number + 1) % 8
-    spoken = [own.up(other), own.ask(other), own.down(site.number), own.roster, "$SYS.REQ.USER.AUTH", "$JS.API.INFO"]
+    spoken = [own.up(other), own.ask(other), own.down(site.number), own.roster, own.charter, "$JS.API.INFO"]
+    spoken += ["$SYS.REQ.USER.AUTH"]
     heard = [own.down(other), f"{own.inbox(other)}.x", "$SYS.REQ.USER.AUTH", f"{own.joining('*')}", ">"]
     with as_file(invitation.credential) as guest:
         for credential, more in ((site.credential, own.joining("x")), (guest, own.up(site.number))):

@@ -40,6 +40,7 @@ from fedbandit.algorithms.glm.shared.steps import GradientSteps, NewtonSteps, No
 from fedbandit.algorithms.glm.shared.updates import OneStep
 from fedbandit.algorithms.glm.shared.widths import LikelihoodWidth, OfflineOnlineWidth, OnlineWidth
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.glm.rows import Schedule
@@ -74,7 +75,12 @@ class FedGLB(
     """
 
     sync_threshold: float = parameter(
-        5.0, "rounds times growth that make a client call for a global update", symbol="D", at_least=0, infinite=True
+        5.0,
+        "rounds times growth that make a client call for a global update",
+        symbol="D",
+        at_least=0,
+        infinite=True,
+        change=Change.AT_ONCE,
     )
 
     def build(self, setting: Setting) -> Federation:
@@ -91,7 +97,7 @@ class FedGLB1(
 ):
     """FedGLB-UCB variant 1 (algorithm 4): the model and its ellipsoid are frozen between scheduled updates."""
 
-    alpha_scale: float = parameter(1.0, "factor of the lemma's width", at_least=0)
+    alpha_scale: float = parameter(1.0, "factor of the lemma's width", at_least=0, change=Change.AT_ONCE)
     rounds_of_update: int = parameter(100, _TIMES, symbol="B", at_least=1)
 
     def build(self, setting: Setting) -> Federation:

@@ -27,6 +27,7 @@ from fedbandit.algorithms.glm.shared.widths import OwnLikelihoodWidth
 from fedbandit.algorithms.linear.pooled_linucb import PooledServer, RawObservation
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation, Outgoing, Played
 from fedbandit.core.messages import Upload, one_row
 from fedbandit.core.parameters import parameter
@@ -37,8 +38,8 @@ from fedbandit.core.turns import Observations, Turns
 class _Refitted(GlmAlgorithm):
     """The parameters of both forms of UCB-GLM."""
 
-    alpha_scale: float = parameter(1.0, "factor of the lemma's width", at_least=0)
-    refit_every: int = parameter(1, "turns between two refits of a model", at_least=1)
+    alpha_scale: float = parameter(1.0, "factor of the lemma's width", at_least=0, change=Change.AT_ONCE)
+    refit_every: int = parameter(1, "turns between two refits of a model", at_least=1, change=Change.AT_ONCE)
 
     def _alone(self, setting: Setting) -> Federation:
         model = self.constants(setting)

@@ -25,6 +25,7 @@ from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
 from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 
@@ -52,6 +53,7 @@ class AsyncLinUCB(
         symbol="gamma_U",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
     download_threshold: float | tuple[float, ...] = parameter(
         2.0,
@@ -59,6 +61,7 @@ class AsyncLinUCB(
         symbol="gamma_D",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
 
     welcome: bool = parameter(

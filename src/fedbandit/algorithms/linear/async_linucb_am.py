@@ -37,6 +37,7 @@ from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
@@ -160,7 +161,10 @@ class AsyncLinUCBAM(
     """
 
     exploration: str = parameter(
-        "ucb", "how to explore: optimism or a sample", choices=("ucb", "thompson", "perturbed")
+        "ucb",
+        "how to explore: optimism or a sample",
+        choices=("ucb", "thompson", "perturbed"),
+        change=Change.AT_ONCE,
     )
     greed: ClassVar[str] = "auto"  # type: ignore[misc]  # no parameter here: gaps of two estimates are not weighed
     discount: ClassVar[float] = 1.0  # type: ignore[misc]  # no parameter here: what alternates is not made to fade
@@ -173,7 +177,9 @@ class AsyncLinUCBAM(
     shared_features: bool = parameter(
         False, "all features have a shared and a personal weight (x_g = x_l = x); global_dimension has no meaning then"
     )
-    alternations: int = parameter(100, "most steps of alternating minimisation a turn", at_least=1)
+    alternations: int = parameter(
+        100, "most steps of alternating minimisation a turn", at_least=1, change=Change.AT_ONCE
+    )
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server is that of Async-LinUCB, for the global part."""

@@ -52,6 +52,7 @@ from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
@@ -221,6 +222,7 @@ class ClusteredLinUCB(
         symbol="gamma_U",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
     download_threshold: float | tuple[float, ...] = parameter(
         10.0,
@@ -228,14 +230,13 @@ class ClusteredLinUCB(
         symbol="gamma_D",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
     test_level: float = parameter(
         0.1,
         "how many of its own kind a client is wrongly told apart from at a time, in the mean; 0: nobody is told apart",
-        symbol="epsilon",
-        at_least=0,
-        below=1,
-    )
+        symbol="epsilon", at_least=0, below=1, change=Change.AT_ONCE,
+    )  # fmt: skip
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""

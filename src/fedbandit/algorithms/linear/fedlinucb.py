@@ -27,6 +27,7 @@ from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
 from fedbandit.algorithms.linear.shared.family import RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
@@ -53,13 +54,21 @@ class FedLinUCB(
         symbol="1 + alpha",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
     use_own: bool = parameter(False, "scores also use what a client has observed since its last download")
     bound: str = parameter(
-        "family", "where alpha is not given: the family's width or the paper's", choices=("family", "paper")
+        "family",
+        "where alpha is not given: the family's width or the paper's",
+        choices=("family", "paper"),
+        change=Change.AT_ONCE,
     )
     horizon: int | None = parameter(
-        None, "turns of all clients together, for bound=paper; default: those of the run", symbol="T", at_least=1
+        None,
+        "turns of all clients together, for bound=paper; default: those of the run",
+        symbol="T",
+        at_least=1,
+        change=Change.AT_ONCE,
     )
     welcome: bool = parameter(
         False, "a client asks for what there is before its first turn (beyond the paper, where that turn is blind)"

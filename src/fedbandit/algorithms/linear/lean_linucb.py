@@ -29,6 +29,7 @@ from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
 from fedbandit.algorithms.linear.shared.family import RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS, Delivery
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 
@@ -50,6 +51,7 @@ class LeanLinUCB(
         symbol="gamma_U",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
     download_threshold: float | tuple[float, ...] = parameter(
         1000.0,
@@ -57,13 +59,17 @@ class LeanLinUCB(
         symbol="gamma_D",
         at_least=1,
         infinite=True,
+        change=Change.AT_ONCE,
     )
     delivery: str = parameter(
         "turn", "when a client may get a download: it asks before turns, or by its uploads, or the server pushes",
         choices=DELIVERIES,
     )  # fmt: skip
     ask_growth: float = parameter(
-        1.3, "with delivery=turn: who asked after n turns of its own asks again after ask_growth n", at_least=1
+        1.3,
+        "with delivery=turn: who asked after n turns of its own asks again after ask_growth n",
+        at_least=1,
+        change=Change.AT_ONCE,
     )
     welcome: bool = parameter(True, "a client asks for what there is before its first turn, whatever delivery says")
     precision: str = parameter(

@@ -31,6 +31,7 @@ from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
+from fedbandit.core.changes import Change
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, header
@@ -154,7 +155,12 @@ class SyncLinUCB(
     """Sync-LinUCB (algorithm 4): when one client has learnt enough, all upload and all download."""
 
     sync_threshold: float = parameter(
-        1.0, "turns times growth that make a client call all", symbol="D", at_least=0, infinite=True
+        1.0,
+        "turns times growth that make a client call all",
+        symbol="D",
+        at_least=0,
+        infinite=True,
+        change=Change.AT_ONCE,
     )
 
     welcome: bool = parameter(

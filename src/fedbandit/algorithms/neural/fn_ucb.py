@@ -27,6 +27,7 @@ from typing import ClassVar
 from fedbandit.algorithms.neural.shared.parameters import PAPER, NeuralAlgorithm
 from fedbandit.algorithms.neural.shared.weights import weight_of
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 
@@ -37,9 +38,16 @@ class FNUCBAlgorithm(NeuralAlgorithm):
 
     all_inverses: ClassVar[bool] = False
 
-    nu_pooled: float = parameter(0.1, "width of the pooled confidence bound", symbol="nu_TKN", at_least=0)
+    nu_pooled: float = parameter(
+        0.1, "width of the pooled confidence bound", symbol="nu_TKN", at_least=0, change=Change.AT_ONCE
+    )
     sync_threshold: float = parameter(
-        0.0, "rounds times growth that start a communication; 0: every round", symbol="D", at_least=0, infinite=True
+        0.0,
+        "rounds times growth that start a communication; 0: every round",
+        symbol="D",
+        at_least=0,
+        infinite=True,
+        change=Change.AT_ONCE,
     )
     weight: str | float = parameter(
         "ramp:700", "of the network's bound: theory, ramp:ROUNDS, or a constant", symbol="alpha", at_least=0, at_most=1

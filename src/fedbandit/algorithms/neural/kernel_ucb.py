@@ -21,6 +21,7 @@ from fedbandit.algorithms.neural.shared.directions import directions_of
 from fedbandit.algorithms.random_choice import SilentServer
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.changes import Change
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Federation, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
@@ -92,7 +93,9 @@ class KernelAlone(Algorithm):
     samples: ClassVar[bool] = False
 
     ridge: float = parameter(1.0, "regularisation of the regression", symbol="lambda", above=0)
-    width: float = parameter(0.1, "width of the confidence bound, or spread of the sample", symbol="nu", at_least=0)
+    width: float = parameter(
+        0.1, "width of the confidence bound, or spread of the sample", symbol="nu", at_least=0, change=Change.AT_ONCE
+    )
     length: float = parameter(1.0, "length scale of the kernel", above=0)
     observations: float = parameter(
         np.inf, "observations that a client learns from; later ones are not added", at_least=1, infinite=True

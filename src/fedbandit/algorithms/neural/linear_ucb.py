@@ -15,6 +15,7 @@ import numpy as np
 
 from fedbandit.algorithms.linear.async_linucb import AsyncLinUCB
 from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 
@@ -26,7 +27,9 @@ class LinearAlone(Algorithm):
     exploration: ClassVar[str] = "ucb"
 
     ridge: float = parameter(1.0, "regularisation of the regression", symbol="lambda", above=0)
-    width: float = parameter(0.1, "width of the confidence bound, or spread of the sample", symbol="nu", at_least=0)
+    width: float = parameter(
+        0.1, "width of the confidence bound, or spread of the sample", symbol="nu", at_least=0, change=Change.AT_ONCE
+    )
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server never hears anything."""

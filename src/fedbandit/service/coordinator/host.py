@@ -13,6 +13,7 @@ from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
+from fedbandit.service.coordinator.changes import Changes
 from fedbandit.service.coordinator.fair_queue import FairQueue
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
@@ -58,7 +59,8 @@ class FederationHost:
         self._telling = Telling(plan, self.server, now)
         self.telemetry = self._telling.telemetry
         self.failure = ""  # why it is served no more, if something unforeseen has ended it
-        self._timer = RoundTimer(plan.deadline)
+        self.changes = Changes(plan, self.server, self.wake)
+        self._timer = RoundTimer(self.changes.deadline)
         self._arrived = FairQueue(self.subjects, MOST_OF_ONE)
         self._news = asyncio.Event()
         self._is_over, self._measured = False, -MEASURE_SECONDS
@@ -159,6 +161,8 @@ class FederationHost:
     async def _handle(self, group: list[Arrival]) -> None:
         now, elapsed = time.time(), time.monotonic()  # what is recorded; what measures spans, and is never set back
         self.server.tick(self.plan.charter.epoch_at(now), now)
+        await self.changes.make(now)
+        self._timer.seconds = self.changes.deadline
         for arrival in group:
             self._take_in(arrival, now)
         self._watch(elapsed)

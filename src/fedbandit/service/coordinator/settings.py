@@ -200,11 +200,17 @@ def _federation(name: str, table: Any, folder: Path) -> FederationPlan:
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
     deadline = _value(table, "deadline", int | float, 0) if "deadline" in table else None
+    check_deadline(name, charter, deadline)
+    return FederationPlan(name, charter, limits, deadline, _value(table, "keep_log", bool, False))
+
+
+def check_deadline(name: str, charter: Charter, deadline: float | None) -> None:
+    """Refuse a deadline that is none, or that has nothing to end."""
+    where = f"federations.{name}"
     if deadline is not None and deadline <= 0:
         raise InvalidInput(f"{where}.deadline must be greater than 0, not {deadline}: give seconds, or leave it out")
     if deadline is not None and not isinstance(charter.build().server, MeetsDeadlines):
         raise InvalidInput(f"{where}.deadline has no meaning for {charter.algorithm.id}: leave it out")
-    return FederationPlan(name, charter, limits, deadline, _value(table, "keep_log", bool, False))
 
 
 def _limits(table: dict[str, Any]) -> Limits:

@@ -29,7 +29,7 @@ class Telling:
         self._plan, self._server = plan, server
         self.telemetry = Telemetry(
             plan.name, plan.charter.algorithm.id, plan.charter.setting.clients, now,
-            largest_reward=plan.limits.bounds.reward, concerns=server.concerns,
+            largest_reward=server.validation.limits.bounds.reward, concerns=server.concerns,
         )  # fmt: skip
         self._lookout = Lookout(self._called, self.telemetry.watch)
         self._sparing = RateLimiter()
@@ -48,6 +48,7 @@ class Telling:
         with self.beside():
             self._lookout.look(self._server.accounts.observations, time.time(), time.monotonic())
             self.telemetry.peers = self._server.peers()
+            self.telemetry.reports.largest_reward = self._server.validation.limits.bounds.reward
             if roster is not None:
                 show_members(self.telemetry.sites, roster)
 

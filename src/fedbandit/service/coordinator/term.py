@@ -70,6 +70,8 @@ class Term:
                 stack.push_async_callback(self.hub.close)
                 await self.hub.connect()
                 _raise_first(await asyncio.gather(*(host.open() for host in self.hosts), return_exceptions=True))
+                for host in self.hosts:
+                    await self.hub.answer(host.subjects.charter, host.changes.answer)
                 if authority is not None:
                     await self._open_door(authority)
                 begin()

@@ -24,7 +24,7 @@ class NobodyThere(InvalidInput):
     """Nobody answers at the broker, or there is no broker: the same may be asked again."""
 
 
-def ask(server: str, credentials: Path, subject: str, question: bytes, inbox: str = "_INBOX") -> dict[str, Any]:
+def ask(server: str, credentials: Path | None, subject: str, question: bytes, inbox: str = "_INBOX") -> dict[str, Any]:
     """Return what the coordinator answers; what it says is wrong is raised as InvalidInput."""
     answer = asyncio.run(_ask(server, credentials, subject, question, inbox))
     if "error" in answer:
@@ -32,7 +32,7 @@ def ask(server: str, credentials: Path, subject: str, question: bytes, inbox: st
     return answer
 
 
-async def _ask(server: str, credentials: Path, subject: str, question: bytes, inbox: str) -> dict[str, Any]:
+async def _ask(server: str, credentials: Path | None, subject: str, question: bytes, inbox: str) -> dict[str, Any]:
     tls = security(server, credentials)
     errors = client_library().errors
     try:
@@ -49,7 +49,7 @@ async def _ask(server: str, credentials: Path, subject: str, question: bytes, in
         answer: dict[str, Any] = json.loads((await connection.request(subject, question, timeout=ANSWER_SECONDS)).data)
     except (errors.Error, OSError, TimeoutError):
         raise NobodyThere(
-            f"no coordinator with a roster answers at {server}: start it with `fedbandit serve`, and try again"
+            f"no coordinator that can do this answers at {server}: start it with `fedbandit serve`, and try again"
         ) from None
     finally:
         await end(connection)

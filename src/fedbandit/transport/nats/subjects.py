@@ -8,6 +8,7 @@
     fedbandit.NAME.in              to the coordinator: what the streams deliver
     fedbandit.NAME.coordinator     from one coordinator to another, of which there should be none
     fedbandit.NAME.roster          from an operator to the coordinator: who is to be invited, removed, revoked
+    fedbandit.NAME.charter         from an operator to the coordinator: what is to change of what was agreed on
     fedbandit-joining.NAME.TOKEN   from whoever was invited to the coordinator: a key, to have its certificate signed
 
 A broker that syncs each message to its disk writes the messages of one stream one after the other. Sites are spread
@@ -96,6 +97,11 @@ class Subjects:
     def roster(self) -> str:
         """Return where an operator tells the coordinator who is to belong to the federation."""
         return f"{self.root}.roster"
+
+    @property
+    def charter(self) -> str:
+        """Return where an operator tells the coordinator what is to change of what the federation has agreed on."""
+        return f"{self.root}.charter"
 
     def joining(self, token: str) -> str:
         """Return where whoever was invited asks for a certificate."""

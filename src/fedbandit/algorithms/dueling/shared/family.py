@@ -28,6 +28,7 @@ from fedbandit.algorithms.federated_minimum import Gradients, Questions
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible, is_lost_in
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Cadence, Outgoing, Server, TurnByTurn
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
@@ -77,9 +78,15 @@ class DuelingAlgorithm(Algorithm):
     curvature: float = parameter(
         0.25, "least slope of the preference function that the width assumes", symbol="kappa_mu", above=0
     )
-    delta: float = parameter(0.01, "probability that the confidence bound fails", symbol="delta", above=0, below=1)
+    delta: float = parameter(
+        0.01, "probability that the confidence bound fails", symbol="delta", above=0, below=1, change=Change.AT_ONCE
+    )
     beta: float | None = parameter(
-        None, "a fixed width of the confidence bound; default: the theory's", symbol="beta_t", at_least=0
+        None,
+        "a fixed width of the confidence bound; default: the theory's",
+        symbol="beta_t",
+        at_least=0,
+        change=Change.AT_ONCE,
     )
 
     def rule(self, setting: Setting, sharing: int) -> ArmRule:

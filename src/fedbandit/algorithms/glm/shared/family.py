@@ -13,6 +13,7 @@ from fedbandit.algorithms.glm.shared.steps import NoSteps
 from fedbandit.algorithms.glm.shared.updates import GlobalUpdate, Regression
 from fedbandit.algorithms.glm.shared.widths import FixedWidth, WidthRule
 from fedbandit.core.algorithm import Algorithm, Setting
+from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.glm.links import IDENTITY, LOGISTIC, POISSON, mean, slope
@@ -62,14 +63,16 @@ class GlmAlgorithm(Algorithm):
     acts_in_rounds: ClassVar[bool] = True
 
     ridge: float = parameter(2.0, "regularisation of the regression", symbol="lambda", above=0)
-    delta: float = parameter(0.01, "probability that the confidence bound fails", symbol="delta", above=0, below=1)
+    delta: float = parameter(
+        0.01, "probability that the confidence bound fails", symbol="delta", above=0, below=1, change=Change.AT_ONCE
+    )
     radius: float = parameter(1.0, "bound on the length of the parameter", symbol="S", above=0)
-    noise_bound: float = parameter(0.5, "bound on the reward noise", symbol="R_max", at_least=0)
+    noise_bound: float = parameter(0.5, "bound on the reward noise", symbol="R_max", at_least=0, change=Change.AT_ONCE)
     link: str = parameter("logistic", "how the mean reward follows from the margin", symbol="mu", choices=tuple(LINKS))
     alpha: float | None = parameter(
         None, "a fixed width of the confidence bound, not scaled; default: the lemma's", symbol="alpha", at_least=0
     )
-    alpha_scale: float = parameter(0.1, "factor of the lemma's width", at_least=0)
+    alpha_scale: float = parameter(0.1, "factor of the lemma's width", at_least=0, change=Change.AT_ONCE)
     arm_bound: float = parameter(1.0, "bound on the length of an arm: sets the step of the solvers", above=0)
 
     def constants(self, setting: Setting) -> Model:

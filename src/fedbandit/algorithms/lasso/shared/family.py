@@ -25,6 +25,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Bools, Floats, Ints
+from fedbandit.core.changes import Change
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Download, Layout, Upload, array, header
@@ -186,10 +187,17 @@ class LassoAlgorithm(Algorithm):
 
     unit: int = parameter(1, "rounds per arm of a teamwork stage", symbol="q", at_least=1)
     gap: float = parameter(
-        5.0, "arms within half of it of the best pass the screen", symbol="h", at_least=0, infinite=True
+        5.0,
+        "arms within half of it of the best pass the screen",
+        symbol="h",
+        at_least=0,
+        infinite=True,
+        change=Change.AT_ONCE,
     )
     forced_penalty: float = parameter(0.05, "penalty of the teamwork estimates", symbol="lambda_1", at_least=0)
-    private_penalty: float = parameter(0.05, "scale of the private estimates' penalty", symbol="lambda_2,0", at_least=0)
+    private_penalty: float = parameter(
+        0.05, "scale of the private estimates' penalty", symbol="lambda_2,0", at_least=0, change=Change.AT_ONCE
+    )
     tolerance: float = parameter(
         1e-10, "largest change of a coordinate that is left undone", at_least=1e-14, at_most=1e-2
     )

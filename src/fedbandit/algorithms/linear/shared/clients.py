@@ -100,6 +100,14 @@ class LinearClients(Correspondents):
         if state.errors is not None:
             state.errors = roomier(state.errors, most)
 
+    def revised(self, state: Any, before: Any) -> Any:  # noqa: ARG002
+        """Begin to note errors of predictions where chances depend on them from now on, or stop it."""
+        if not self.draws_lot:
+            state.errors = None
+        elif state.errors is None:
+            state.errors = no_errors(len(state.rows.fresh))
+        return state
+
     def age(self, state: Any, weight: float) -> None:
         """Let all that the clients have observed or been told count for less, from the next turn on."""
         age_cohort(state, self.ridge, weight)

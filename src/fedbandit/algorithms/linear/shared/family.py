@@ -19,6 +19,7 @@ import numpy as np
 
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Floats
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.linear.confidence import Width
@@ -33,17 +34,34 @@ class LinearAlgorithm(Algorithm):
     """The parameters that every member of the family has."""
 
     ridge: float = parameter(0.1, "regularisation of the regression", symbol="lambda", above=0)
-    noise: float = parameter(0.1, "scale of the reward noise (sub-Gaussian)", symbol="sigma", at_least=0)
-    delta: float = parameter(0.1, "probability that the confidence bound fails", symbol="delta", above=0, below=1)
+    noise: float = parameter(
+        0.1, "scale of the reward noise (sub-Gaussian)", symbol="sigma", at_least=0, change=Change.AT_ONCE
+    )
+    delta: float = parameter(
+        0.1, "probability that the confidence bound fails", symbol="delta", above=0, below=1, change=Change.AT_ONCE
+    )
     exploration: str = parameter(
-        "ucb", "how to explore: optimism, a sample, or lots by inverse gap weighting", choices=tuple(EXPLORATIONS)
+        "ucb",
+        "how to explore: optimism, a sample, or lots by inverse gap weighting",
+        choices=tuple(EXPLORATIONS),
+        change=Change.AT_ONCE,
     )
     alpha: float | None = parameter(
-        None, "a fixed width of the confidence bound; default: the theory's", symbol="alpha", at_least=0
+        None,
+        "a fixed width of the confidence bound; default: the theory's",
+        symbol="alpha",
+        at_least=0,
+        change=Change.AT_ONCE,
     )
 
     greed: float | str = parameter(
-        "auto", "igw only: how much likelier a better arm is", symbol="gamma", general=True, at_least=0, word="auto"
+        "auto",
+        "igw only: how much likelier a better arm is",
+        symbol="gamma",
+        general=True,
+        at_least=0,
+        word="auto",
+        change=Change.AT_ONCE,
     )
 
     discount: float = parameter(  # type: ignore[misc]

@@ -11,6 +11,8 @@ a factor of about sqrt(1 + discount), and would take a second matrix in every me
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
@@ -128,8 +130,16 @@ def add_late(rows: RidgeRows, row: int, arm: Floats, reward: float, ridge: float
 def age_contacts(contacts: Contacts, copies: Copies, log_gammas: Floats, ridge: float, weight: float) -> None:
     """Age the copies last shared with clients, and the levels that the server's determinant is compared with."""
     age_arrays(weight, copies.common, copies.own)
-    upper = np.empty(copies.own.shape[1:])
+    set_levels(contacts, copies, log_gammas, ridge)
+
+
+def set_levels(contacts: Contacts, copies: Copies, log_gammas: Floats, ridge: float) -> None:
+    """Compute the levels of all clients that the server has met from the copies last shared with them."""
+    size = copies.own.shape[1]
+    upper = np.empty((size, size))
     own = np.where(contacts.slot_of < 0, contacts.row_of, -1)  # a copy of its own counts if no common one is newer
+    nothing = np.isfinite(contacts.level) & (contacts.slot_of < 0) & (own < 0)
+    contacts.level[nothing] = log_gammas[nothing] + size * math.log(ridge)
     for place, grams in ((contacts.slot_of, copies.common), (own, copies.own)):
         clients = np.flatnonzero(place >= 0)
         log_det = {each: factorise(grams[each], ridge, upper) for each in np.unique(place[clients]).tolist()}

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts, aged_upload
+from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts, aged_upload, set_levels
 from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Way
 from fedbandit.core.arrays import Floats, Ints
@@ -96,6 +97,12 @@ class PushServer(Server):
             gram = message.sums()[0][0]
             for total in (state.gram, self._shared_with(state, sender)):
                 check_invertible(total, gram, self.ridge)
+
+    def revised(self, state: AsyncServerState, before: Any) -> AsyncServerState:
+        """Compare with what the new thresholds make of the copies last shared, from the next upload on."""
+        if (before.log_gammas != self.log_gammas).any():
+            set_levels(state.contacts, state.copies, self.log_gammas, self.ridge)
+        return state
 
     def age(self, state: AsyncServerState, weight: float) -> None:
         """Let all uploads so far count for less, in the sums and in the copies last shared with clients."""

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 from fedbandit.core.algorithm import Algorithm
+from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 
@@ -30,7 +31,9 @@ class NeuralAlgorithm(Algorithm):
     width: int = parameter(20, "units of each hidden layer", symbol="m", at_least=1)
     depth: int = parameter(1, "number of hidden layers", symbol="L - 1", at_least=1)
     ridge: float = parameter(0.1, "regularisation", symbol="lambda", above=0)
-    nu_local: float = parameter(0.1, "width of the network's confidence bound", symbol="nu_TK", at_least=0)
+    nu_local: float = parameter(
+        0.1, "width of the network's confidence bound", symbol="nu_TK", at_least=0, change=Change.AT_ONCE
+    )
     diagonal: bool = parameter(False, "keep only the diagonals of the matrices (section 3.4)")
     train_steps: int = parameter(30, "steps of gradient descent at each training", symbol="J", at_least=0)
     train_rate: float = parameter(0.01, "largest step of gradient descent", symbol="eta", above=0)

@@ -1,0 +1,28 @@
+"""The part of a site's life that depends on what its federation has agreed on."""
+
+from __future__ import annotations
+
+from fedbandit.core.messages import Download
+from fedbandit.protocol.client import ClientNode
+from fedbandit.protocol.revisions import Agreed
+from fedbandit.protocol.schema import Schema
+
+
+class AgreedLife:
+    """A client node that can go on with a later revision of the charter."""
+
+    def __init__(self, agreed: Agreed, number: int) -> None:
+        """Begin with a client that knows nothing."""
+        self.number = number
+        self._agree_on(agreed)
+        self.node = ClientNode(self.side, 1, first=number)
+
+    def revise(self, agreed: Agreed) -> None:
+        """Go on with a later revision of the charter: what was learnt stays, and counts as it says."""
+        self._agree_on(agreed)
+        self.node.take_up(self.side)
+
+    def _agree_on(self, agreed: Agreed) -> None:
+        self.agreed = agreed
+        self.side = agreed.charter.build_for(self.number).clients
+        self.schema = Schema.of(self.side, Download, agreed.charter.setting)

@@ -1,0 +1,173 @@
+"""What operators change of a federation while it is served: between two groups of arrivals, never in the middle of one.
+
+They ask through the broker, with the coordinator's credential where there are credentials. `fedbandit change` gives
+names and values. `fedbandit reload` gives what the file says now, and what differs from the file as it was last read is
+what is changed: a value that was changed by a command meanwhile, and not in the file, stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fedbandit.core.changes import Change
+from fedbandit.core.errors import FedbanditError, InvalidInput
+from fedbandit.durable.checked_input import checked_limits
+from fedbandit.durable.journalled import JournalledServer
+from fedbandit.durable.retuning import NAMES, Tuning, read_value
+from fedbandit.protocol.changing import changed, differing
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.charter_fields import differences
+from fedbandit.service.coordinator.settings import FederationPlan, check_deadline
+
+log = logging.getLogger("fedbandit.coordinator")
+
+
+@dataclass
+class _Wanted:
+    asked: dict[str, Any]
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class Changes:
+    """The changes of one federation."""
+
+    def __init__(self, plan: FederationPlan, server: JournalledServer, wake: Callable[[], None]) -> None:
+        """Take what the file says, the coordinator's node, and what makes its host look for something to do."""
+        self._plan = plan
+        self._server = server
+        self._wake = wake
+        self._wanted: list[_Wanted] = []
+
+    @property
+    def deadline(self) -> float | None:
+        """Return the seconds after which a round goes on without silent sites, as it is now."""
+        return self._tuning.deadline
+
+    @property
+    def _tuning(self) -> Tuning:
+        return self._server.retuned.on(_said(self._plan))
+
+    async def answer(self, subject: str, data: bytes) -> bytes:
+        """Make the change that an operator asks for; say what came of it, or what is wrong."""
+        del subject
+        try:
+            wanted = _Wanted(_read(data), asyncio.get_running_loop().create_future())
+            self._wanted.append(wanted)
+            self._wake()
+            said = await wanted.answer
+        except FedbanditError as error:
+            said = {"error": str(error)}
+        except Exception as error:
+            log.exception("%s: a change could not be made", self._plan.name)
+            said = {"error": f"the coordinator could not do it ({error!r}): see its log"}
+        return json.dumps(said).encode()
+
+    async def make(self, now: float) -> None:
+        """Make all changes that are wanted, each in the journal before anything rests on it."""
+        wanted, self._wanted = self._wanted, []
+        for each in wanted:
+            try:
+                said = await asyncio.to_thread(self._make, each.asked, now)
+            except BaseException as error:
+                each.answer.set_exception(error)
+                if not isinstance(error, FedbanditError):  # the journal may have failed, and then all has
+                    raise
+            else:
+                each.answer.set_result(said)
+
+    def _make(self, asked: dict[str, Any], now: float) -> dict[str, Any]:
+        plan, file, values = self._plan, None, asked.get("values", {})
+        if asked["do"] == "reload":
+            file = _read_again(plan, asked.get("file", {}))
+            values = _edited(plan, file)
+        said = self._change(values, now, file)
+        self._plan = file or plan
+        return {"revision": self._server.agreed.count, "changes": said}
+
+    def _change(self, values: dict[str, Any], now: float, file: FederationPlan | None) -> list[str]:
+        server, before = self._server, self._server.charter
+        beside = {name: read_value(name, values[name]) for name in values if name in NAMES}
+        charter = changed(before, {name: values[name] for name in values if name not in NAMES})
+        plan = file or self._plan
+        retuned = server.retuned.with_values(beside, _said(plan))
+        retuned = retuned if file is None else retuned.with_file(file.charter.fingerprint)
+        _check(plan.name, charter, retuned.on(_said(plan)))
+        said = [*_told(before, charter), *self._told_beside(beside)]
+        if file is not None and not said and server.agreed.has_had(file.charter):
+            return said
+        if file is None and not said:
+            raise InvalidInput("nothing would change: give a name with another value, as in upload_threshold=3")
+        server.read_again(_said(plan))
+        server.revise(charter, retuned, now)
+        log.info("%s: revision %d: %s", plan.name, server.agreed.count, "; ".join(said))
+        return said
+
+    def _told_beside(self, beside: dict[str, float | None]) -> list[str]:
+        present = self._tuning.values()
+        return [
+            f"{name}: {_shown(present[name])} -> {_shown(value)} ({Change.AT_ONCE.value})"
+            for name, value in beside.items()
+            if value != present[name]
+        ]
+
+
+def _told(before: Charter, after: Charter) -> list[str]:
+    found = differing(before.algorithm, after.algorithm)
+    return [f"{name}: {old} -> {new} ({kind.value})" for name, (old, new, kind) in found.items()]
+
+
+def _shown(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}"
+
+
+def as_asked(plan: FederationPlan) -> dict[str, Any]:
+    """Return what a file says of a federation, as `fedbandit reload` tells it."""
+    return {"charter": plan.charter.text, "beside": _said(plan).values()}
+
+
+def _read(data: bytes) -> dict[str, Any]:
+    """Return what an operator asks for."""
+    try:
+        asked = json.loads(data)
+        do, values = asked["do"], asked.get("values", {})
+        is_right = isinstance(do, str) and all(isinstance(each, str) for pair in values.items() for each in pair)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        is_right = False
+    if not is_right:
+        raise InvalidInput("this is no change: give names and values, as `fedbandit change` does")
+    if do not in ("change", "reload"):
+        raise InvalidInput(f"this coordinator cannot {do!r}: is it of an earlier version than the command?")
+    return dict(asked)
+
+
+def _read_again(plan: FederationPlan, file: dict[str, Any]) -> FederationPlan:
+    """Return the plan that the file gives now."""
+    try:
+        charter, tuning = Charter.from_text(str(file["charter"])), Tuning.of(file["beside"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidInput("this is no coordinator's file: give one, as `fedbandit reload` does") from None
+    return FederationPlan(plan.name, charter, tuning.limits, tuning.deadline, plan.keep_log)
+
+
+def _edited(before: FederationPlan, after: FederationPlan) -> dict[str, Any]:
+    """Return what was edited in the file since it was last read, by the names under which it is changed."""
+    found = {name: value for name, _, value in differences(before.charter, after.charter)}
+    old, new = _said(before).values(), _said(after).values()
+    return found | {name: new[name] for name in new if new[name] != old[name]}
+
+
+def _said(plan: FederationPlan) -> Tuning:
+    """Return what a file says of what may change beside the charter."""
+    return Tuning(plan.limits, plan.deadline, plan.charter.ending)
+
+
+def _check(name: str, charter: Charter, tuning: Tuning) -> None:
+    """Refuse what a coordinator would not start with, or its sites could not have."""
+    check_deadline(name, charter, tuning.deadline)
+    bounds = checked_limits(charter.with_limits(tuning.limits.bounds).limits)
+    tuning.ending.require_possible(duels=charter.algorithm.duels, largest=bounds.reward)
