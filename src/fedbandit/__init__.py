@@ -27,6 +27,7 @@ from fedbandit.simulation.run import environment_named as environment
 from fedbandit.simulation.run import run
 
 if TYPE_CHECKING:
+    from fedbandit.advice.advise import advise
     from fedbandit.evaluation.evaluate import evaluate
     from fedbandit.features.features import Features
     from fedbandit.logs.log import Log
@@ -52,6 +53,7 @@ __all__ = [
     "Server",
     "Setting",
     "Site",
+    "advise",
     "algorithm",
     "algorithms",
     "environment",
@@ -63,7 +65,10 @@ __all__ = [
 ]
 
 
-LATER = {"Features": "features", "Log": "logs", "Policy": "site", "Site": "site", "evaluate": "evaluation"}  # by folder
+LATER = {  # by folder
+    "Features": "features", "Log": "logs", "Policy": "site", "Site": "site", "advise": "advice",
+    "evaluate": "evaluation",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import fedbandit
+from fedbandit.cli.advise import advise
 from fedbandit.cli.broker import broker
 from fedbandit.cli.change import change, reload
 from fedbandit.cli.check import check
@@ -44,6 +45,7 @@ app.command()(features)
 app.command()(suggest)
 app.command()(evaluate)
 app.add_typer(logs, name="log")
+app.command()(advise)
 app.command()(up)
 app.command()(serve)
 app.command()(check)

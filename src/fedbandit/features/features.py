@@ -52,6 +52,7 @@ class Features:
         self.dimension = layout.dimension
         self.global_dimension = layout.global_dimension  # without the personal coordinates, which come last
         self.names = layout.names
+        self.blocks = layout.blocks_of_names  # the feature or cross of each coordinate; "" of the constant
         self.shares_context = self.declaration.shares_context  # arms have no features of their own: one vector for all
         self.fingerprint = self.declaration.fingerprint
         self._is_unit = self.declaration.length == "unit"

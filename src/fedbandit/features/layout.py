@@ -61,6 +61,13 @@ class Layout:
         return self._unfolded
 
     @property
+    def blocks_of_names(self) -> list[str]:
+        """Return which feature or cross each coordinate belongs to; none where it is the constant, or hashed."""
+        if self._declared.hash_to is not None:
+            return [""] * self._declared.hash_to
+        return [block.name for block in self.blocks for _ in block.names]
+
+    @property
     def _unfolded(self) -> list[str]:
         return [name for block in self.blocks for name in block.names]
 

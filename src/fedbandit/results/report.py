@@ -25,7 +25,7 @@ def write_report(
     from markupsafe import Markup
 
     templates = Templates(loader=PackageLoader("fedbandit.results", "templates"), autoescape=True)
-    drawings = [Markup(_inline(path)) for path in figures if path.suffix == ".svg"]
+    drawings = [Markup(inline_svg(path)) for path in figures if path.suffix == ".svg"]
     page = templates.get_template("report.html").render(
         experiment=experiment,
         table=table,
@@ -40,6 +40,7 @@ def write_report(
     return path
 
 
-def _inline(path: Path) -> str:
+def inline_svg(path: Path) -> str:
+    """Return a drawing as it stands within a page."""
     text = path.read_text(encoding="utf-8")
     return text[text.index("<svg") :]

@@ -1,0 +1,196 @@
+"""A hundred worlds that advice is judged in: is the advised setting nearly the best, and are its bytes as predicted?
+
+    python -m benchmarks.advice_worlds [FIRST LAST]     # judge worlds and keep what was found; then print the table
+
+A world has six kinds in turn, sizes and numbers by its own seed. Its log is made by an old policy that chooses at
+random half of the time and by a bad guess of the parameter else. The truth is the mean over 20 fresh runs: other
+arrivals, other arms and other noise, from the same parameters. The best is that of every family, fitted to the budget
+on the truth, and of every site alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedbandit.advice.advise import advise
+from fedbandit.advice.families import Family, families
+from fedbandit.advice.idle import idle_bytes_a_day, pause_for
+from fedbandit.advice.model.worlds import LogWorld
+from fedbandit.advice.thresholds import Curve
+from fedbandit.advice.trials import alone
+from fedbandit.core.algorithm import Algorithm
+from fedbandit.core.arrays import Floats
+from fedbandit.core.turns import Rewards, Turns
+from fedbandit.features.layout import message_bytes
+from fedbandit.logs.log import Log
+from fedbandit.results.provenance import commit
+from fedbandit.simulation.in_process import simulate
+
+KINDS = ("homogeneous", "grouped", "personal", "skewed", "logistic", "drifting")
+WORLDS, ROWS_OF_LOG, DAYS = 100, 2000, 1.0
+MESSAGES = (5, 25)  # of full precision a site, that the budget of a world is worth
+FRESH_RUNS, FIRST_RUNS, FEW = 20, 4, 3
+SEED = 7000  # of the first world
+FOLDER = Path("results") / "advice-worlds"
+
+
+class World:
+    """One world: its kind, sizes and parameters."""
+
+    def __init__(self, number: int) -> None:
+        rng = np.random.default_rng([SEED, number])
+        self.number = number
+        self.kind = KINDS[number % len(KINDS)]
+        self.sites, self.arms = int(rng.integers(6, 16)), int(rng.integers(3, 8))
+        self.dimension = int(rng.integers(4, 9))
+        self.noise = float(rng.choice([0.1, 0.2, 0.4]))
+        self.theta = self._parameters(rng)  # (times, sites, d): of each site in each part of the time
+        self.arrivals = self._arrivals(rng)
+        self.guess = self.theta.mean(axis=(0, 1)) + 0.5 * rng.standard_normal(self.dimension)
+        self._fresh: dict[int, LogWorld] = {}
+
+    def _parameters(self, rng: np.random.Generator) -> Floats:
+        times = 3 if self.kind == "drifting" else 1
+        theta = np.repeat(rng.standard_normal((times, 1, self.dimension)), self.sites, axis=1)
+        if self.kind == "grouped":
+            theta = rng.standard_normal((1, 3, self.dimension))[:, rng.integers(3, size=self.sites)]
+        theta /= np.linalg.norm(theta, axis=2, keepdims=True)
+        if self.kind == "personal":
+            theta[0, :, -2:] += rng.choice([0.1, 0.3]) * rng.standard_normal((self.sites, 2))
+        return theta
+
+    def _arrivals(self, rng: np.random.Generator) -> Floats:
+        share = 0.7 ** np.arange(self.sites) if self.kind == "skewed" else np.ones(self.sites)
+        return rng.permutation(share / share.sum())
+
+    @property
+    def budget(self) -> float:
+        """Return the bytes a day of the budget, with idle talk."""
+        sent = MESSAGES[self.number // len(KINDS) % 2] * self.sites * message_bytes(self.dimension) / DAYS
+        return sent / 0.9  # idle talk is a tenth at most
+
+    def turns(self, run: int) -> Turns:
+        """Return the turns of one run."""
+        rng = np.random.default_rng([SEED, self.number, 1 + run])
+        client = rng.choice(self.sites, size=ROWS_OF_LOG, p=self.arrivals)
+        client[: self.sites] = np.arange(self.sites)
+        arms = rng.standard_normal((ROWS_OF_LOG, self.arms, self.dimension))
+        arms[:, :, 0] = np.sqrt(self.dimension)  # a constant
+        arms /= np.linalg.norm(arms, axis=2, keepdims=True)
+        time = np.arange(ROWS_OF_LOG) * len(self.theta) // ROWS_OF_LOG
+        mean = np.einsum("tkd,td->tk", arms, self.theta[time, client])
+        if self.kind == "logistic":
+            mean = 1 / (1 + np.exp(-4 * mean))
+            return Turns(client, arms, Rewards((rng.random(mean.shape) < mean).astype(float), mean))
+        return Turns(client, arms, Rewards(mean + self.noise * rng.standard_normal(mean.shape), mean))
+
+    def log(self) -> Log:
+        """Return the log of an old policy."""
+        turns = self.turns(-1)
+        rng = np.random.default_rng([SEED, self.number, 0])
+        arms, outcomes = turns.features, turns.outcomes
+        guessed = (arms @ self.guess).argmax(axis=1)
+        choice = np.where(rng.random(ROWS_OF_LOG) < 0.5, rng.integers(self.arms, size=ROWS_OF_LOG), guessed)
+        time = np.linspace(0, DAYS * 86_400, ROWS_OF_LOG)
+        reward = outcomes.reward(slice(None), choice)
+        return Log.from_arrays(site=turns.client, arms=arms, choice=choice, reward=reward, time=time)
+
+    def true(self, algorithm: Algorithm, runs: int) -> tuple[float, float]:
+        """Return the mean regret and bytes over fresh runs."""
+        for run in range(len(self._fresh), runs):
+            self._fresh[run] = LogWorld(whole=self.turns(run))
+        regret, spent = np.mean([_run(algorithm, self._fresh[run]) for run in range(runs)], axis=0)
+        return float(regret), float(spent)
+
+
+def _run(algorithm: Algorithm, world: LogWorld) -> tuple[float, float]:
+    trace, _ = simulate(algorithm, world, len(world.whole))
+    return float(trace.regret.sum()), float(trace.ledger.bytes)
+
+
+def best(world: World, noise: float) -> tuple[float, str]:
+    """Return the least true regret of every family, fitted to the budget on the truth, and whose it is."""
+    sites = world.sites
+    idle = idle_bytes_a_day(sites, pause_for(world.budget, sites, has_features=False), has_features=False)
+    allowed = (world.budget - idle) * DAYS
+    found = {"local-linucb": alone(noise).algorithm}
+    for family in families(noise):
+        curve = Curve(partial(_bytes, world, family))
+        found[f"{family.name} {family.setting}"] = family.at(curve.threshold_for(allowed))
+    first = {name: world.true(each, FIRST_RUNS)[0] for name, each in found.items()}
+    few = sorted(first, key=lambda name: first[name])[:FEW]
+    regrets = {name: world.true(found[name], FRESH_RUNS)[0] for name in few}
+    name = min(regrets, key=lambda each: regrets[each])
+    return regrets[name], name
+
+
+def _bytes(world: World, family: Family, threshold: float) -> float:
+    return world.true(family.at(threshold), 1)[1]
+
+
+def judged(number: int) -> dict[str, Any]:
+    """Return how advice did in a world; what was found before is kept."""
+    path = FOLDER / f"{number}.json"
+    if path.exists():
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    world = World(number)
+    advice = advise(world.log(), budget=world.budget)
+    regret, spent = world.true(advice.choice.candidate.algorithm, FRESH_RUNS)
+    least, whose = best(world, advice.checks.noise)
+    without = world.true(alone(advice.checks.noise).algorithm, FRESH_RUNS)[0]
+    found = {
+        "kind": world.kind, "advised": advice.point.candidate.name, "setting": advice.point.candidate.setting,
+        "regret": regret, "best": least, "best_is": whose, "alone": without, "bytes": spent,
+        "predicted_bytes": advice.point.bytes, "allowed": world.budget * DAYS, "sure": advice.point.sure,
+        "predicted_regret": advice.point.regret, "band": advice.point.regret_band, "is_sure": advice.is_sure,
+        "warnings": advice.checks.warnings, "commit": commit(),
+    }  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    return found
+
+
+def is_close(found: dict[str, Any]) -> bool:
+    return bool(found["regret"] <= 1.1 * found["best"])
+
+
+def bytes_are_right(found: dict[str, Any]) -> bool:
+    return bool(abs(found["bytes"] - found["predicted_bytes"]) <= 0.1 * found["predicted_bytes"])
+
+
+def everything() -> Iterator[dict[str, Any]]:
+    """Judge all worlds."""
+    return (judged(number) for number in range(WORLDS))
+
+
+def show(some: list[dict[str, Any]]) -> None:
+    """Print a line for each kind of world."""
+    head = ("kind", "worlds", "regret within 10 %", "worst", "bytes within 10 %", "within the budget", "in the band",
+            "alone / advised", "sure and wrong", "unsure and wrong")  # fmt: skip
+    print("| " + " | ".join(head) + " |")
+    for kind in (*KINDS, "all"):
+        own = [each for each in some if kind in (each["kind"], "all")]
+        if own:
+            ratios = [each["regret"] / each["best"] for each in own]
+            wrong = [each for each in own if not is_close(each)]
+            cells = (
+                kind, len(own), sum(map(is_close, own)), f"{max(ratios):.2f}", sum(map(bytes_are_right, own)),
+                sum(each["bytes"] <= 1.05 * each["allowed"] for each in own),
+                sum(each["band"][0] <= each["regret"] <= each["band"][1] for each in own),
+                f"{math.exp(np.mean([np.log(each['alone'] / each['regret']) for each in own])):.1f}",
+                sum(each["is_sure"] for each in wrong), sum(not each["is_sure"] for each in wrong),
+            )  # fmt: skip
+            print("| " + " | ".join(map(str, cells)) + " |")
+
+
+if __name__ == "__main__":
+    first, last = (int(each) for each in sys.argv[1:3]) if len(sys.argv) > 2 else (0, WORLDS)
+    show([judged(number) for number in range(first, last)])

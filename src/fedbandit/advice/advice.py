@@ -1,0 +1,147 @@
+"""Advice: the settings that were compared, the one to take, how sure that is, and in one sentence what it buys."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedbandit.advice.budget import shown_bytes
+from fedbandit.advice.checks import Checks
+from fedbandit.advice.described_log import DescribedLog
+from fedbandit.advice.frontier import Choice, Point
+from fedbandit.core.algorithm import Algorithm
+from fedbandit.core.parameters import Described
+from fedbandit.experiments.intervals import plain
+from fedbandit.transport.link import RESEND
+
+SURE = 0.8  # the share of draws from which on advice counts as sure
+
+
+@dataclass(frozen=True)
+class ExploringCost:
+    """What it costs that a share of the choices is uniform, over the time of the log."""
+
+    share: float
+    algorithm: Algorithm  # the advised setting with it
+    regret: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a federation would have bought: `advice.sentence`; `advice.write("advice")` makes it ready to serve."""
+
+    log: DescribedLog
+    budget: float  # bytes a day
+    every: float  # seconds between the questions of a site that has no news
+    idle: float  # bytes a day that these take
+    choice: Choice
+    points: tuple[Point, ...]  # the finalists, every site alone, and all raw data in one place
+    screened: tuple[Point, ...]  # all that were tried, in fewer worlds
+    checks: Checks
+    exploring: ExploringCost
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """Return the advised algorithm with its parameters, as it is to be deployed."""
+        return self.exploring.algorithm
+
+    @property
+    def point(self) -> Point:
+        """Return what the advised setting had."""
+        return next(each for each in self.points if each.candidate == self.choice.candidate)
+
+    @property
+    def is_sure(self) -> bool:
+        """Tell whether it was the best or nearly so in most draws, and nothing speaks against the model."""
+        return self.point.sure >= SURE and not self.checks.warnings
+
+    def bytes_a_day(self, point: Point) -> float:
+        """Return what a setting sends in a day; with idle talk, where sites talk at all."""
+        return point.bytes / self.log.days + (self.idle if point.bytes else 0.0)
+
+    @property
+    def sentence(self) -> str:
+        """Return the advice in one sentence."""
+        point = self.point
+        doubt = "" if self.is_sure else f" Unsure: {self._doubt()}."
+        low, high = (plain(each) for each in self.choice.gain_interval)
+        if not self.choice.helps:
+            return (
+                "Federation would not have helped: the best setting within the budget would have earned "
+                f"{plain(self.choice.gain)} more than every site alone (95 % interval {low} to {high}), so let every "
+                f"site learn alone (local-linucb).{doubt}"
+            )
+        band = " to ".join(plain(each) for each in point.gain_band)
+        share = "" if math.isnan(point.share) else f", {point.share:.0%} of what all raw data in one place would bring"
+        return (
+            f"Take {described(point)}: it would have earned {plain(point.gain)} more than every site alone (in nine of "
+            f"ten draws {band}){share}, at {shown_bytes(self.bytes_a_day(point))} a day.{doubt}"
+        )
+
+    def _doubt(self) -> str:
+        if self.point.sure >= SURE:
+            return "see the warnings"
+        return f"its regret was within 10 % of the best in only {self.point.sure:.0%} of the draws"
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what else is to be known, a sentence each."""
+        lost, more = self.exploring.regret, self.exploring.bytes / self.log.days
+        notes = [
+            f"explore = {self.exploring.share:g}, so that the next log can be evaluated, costs {plain(lost)} of the "
+            f"reward and {'saves' if more < 0 else 'adds'} {shown_bytes(abs(more))} a day",
+            f"idle talk of {len(self.log.sites)} sites that ask every {self.every:g} s takes {shown_bytes(self.idle)} "
+            "a day, which is counted; what TLS and NATS put around a message is not",
+        ]
+        if self.every > RESEND:
+            notes.append(
+                f"every = {self.every:g}, since idle talk at {RESEND:g} s would be over a tenth of the budget: "
+                "messages go at once all the same, only one that was lost comes again later"
+            )
+        raw = self.log.raw_bytes / self.log.days
+        if self.budget - self.idle > raw:
+            notes.append(
+                f"the budget is more than the {shown_bytes(raw)} a day that raw data would take, beyond which sums buy "
+                "nothing: thresholds were fitted to that"
+            )
+        used = self.log.whole_rounds
+        notes.append(
+            "algorithms that act in rounds (the Lasso, GLB, dueling and neural families) are left out: a round takes "
+            f"one decision of every site, and of the {len(self.log):,} of the log {used:,} could be dealt to rounds"
+        )
+        return notes
+
+    def summary(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        from fedbandit.advice.writing import summary_of
+
+        return summary_of(self)
+
+    def write(self, folder: str | Path) -> Path:
+        """Write the report, the figure and the files of the advised federation into a folder; return it."""
+        from fedbandit.advice.writing import write_advice  # matplotlib and jinja2 are imported only by those who write
+
+        return write_advice(self, Path(folder))
+
+
+def described(point: Point) -> str:
+    """Return a setting as people write it: the algorithm, and its parameters that are not the default."""
+    changed = parameters_of(point.candidate.algorithm)
+    if point.candidate.is_pooled:
+        return point.candidate.name
+    told = ", ".join(f"{name} {_short(value)}" for name, value in changed.items() if name != "noise")
+    return f"{point.candidate.name} ({told})" if told else point.candidate.name
+
+
+def parameters_of(algorithm: Algorithm) -> dict[str, Any]:
+    """Return the parameters of an algorithm that are not the default."""
+    defaults: list[Described] = type(algorithm).describe()
+    values = algorithm.values()
+    return {each.name: values[each.name] for each in defaults if values[each.name] != each.default}
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

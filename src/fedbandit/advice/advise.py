@@ -1,0 +1,116 @@
+"""`fb.advise`: which algorithm and thresholds a federation should take under a budget, from a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np  # noqa: F401 - of the example
+
+from fedbandit.advice.advice import Advice, ExploringCost
+from fedbandit.advice.budget import bytes_a_day, shown_bytes
+from fedbandit.advice.checks import checks_of
+from fedbandit.advice.described_log import DescribedLog, describe
+from fedbandit.advice.families import Family, families
+from fedbandit.advice.frontier import best_few, choose, points
+from fedbandit.advice.idle import idle_bytes_a_day, pause_for
+from fedbandit.advice.model.fitted import fit
+from fedbandit.advice.model.worlds import LogWorld, logged_world
+from fedbandit.advice.thresholds import MOST_RUNS, Curve
+from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled
+from fedbandit.core.errors import InvalidInput
+from fedbandit.features.features import Features
+from fedbandit.logs.log import Log
+from fedbandit.simulation.in_process import simulate
+
+TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
+FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
+EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
+
+
+def advise(
+    log: Log,
+    features: Features | None = None,
+    *,
+    budget: str | float,
+    algorithms: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Advice:
+    """Return which federation to run, or that none would have helped, from a log of past decisions.
+
+    `budget` is what all sites together may send and be sent, as in "10 MB/day", or a number of bytes a day.
+    `algorithms` restricts the comparison to some of them. `progress` is called with the runs that are done and planned.
+
+    Rewards are those of a linear model that is fitted to the log, in several draws of what the log leaves open;
+    arrivals and arms are the log's own.
+
+    >>> rng = np.random.default_rng(0)
+    >>> arms, site, choice = rng.uniform(-0.5, 0.5, (600, 3, 2)), rng.integers(4, size=600), rng.integers(3, size=600)
+    >>> reward = arms[np.arange(600), choice] @ [0.8, -0.4] + 0.1 * rng.standard_normal(600)
+    >>> log = Log.from_arrays(site=site, arms=arms, choice=choice, reward=reward, time=np.arange(600) * 3600.0)
+    >>> advice = advise(log, budget="1 kB/day", algorithms=["async-linucb"])
+    >>> advice.algorithm.id, advice.choice.helps
+    ('async-linucb', True)
+    """
+    allowed = bytes_a_day(budget)
+    known = describe(log, features)
+    every, idle = _idle_talk(known, allowed)
+    model = fit(known.rows)
+    shared = None if features is None or features.global_dimension == features.dimension else features.global_dimension
+    noise = float(f"{model.noise:.4g}")  # as people would write it
+    curves = families(noise, shared, algorithms)
+    baselines = alone(noise), pooled(noise)
+    worlds = Worlds(known.rows, model, progress or _unseen)
+    worlds.to_run = len(curves) * (2 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    spendable = min((allowed - idle) * known.days, known.raw_bytes)
+    field = _fitted(curves, logged_world(known.rows), spendable, worlds)
+    first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
+    finalists = [*best_few(first, baselines, FINALISTS, spendable), *baselines]
+    tried = worlds.try_all(finalists, ALL_WORLDS)
+    choice = choose(tried, baselines[0], spendable)
+    with_lots = exploring(choice.candidate, EXPLORE)
+    return Advice(
+        log=known, budget=allowed, every=every, idle=idle, choice=choice,
+        points=tuple(points(tried, *baselines, spendable)), screened=tuple(points(first, *baselines, spendable)),
+        checks=checks_of(known.rows, model, features),
+        exploring=_cost(worlds, choice.candidate, with_lots),
+    )  # fmt: skip
+
+
+def _unseen(done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def _idle_talk(known: DescribedLog, allowed: float) -> tuple[float, float]:
+    """Return the seconds between a site's questions, and the bytes a day that they take."""
+    sites, has_features = len(known.sites), known.features is not None
+    every = pause_for(allowed, sites, has_features)
+    idle = idle_bytes_a_day(sites, every, has_features)
+    if idle >= allowed:
+        raise InvalidInput(
+            f"budget {shown_bytes(allowed)} a day is less than the {shown_bytes(idle)} that {sites} sites take which "
+            "ask once a day whether there is news: give more"
+        )
+    return every, idle
+
+
+def _fitted(curves: Sequence[Family], world: LogWorld, spendable: float, worlds: Worlds) -> list[Candidate]:
+    """Return two settings of each family, whose bytes for the logged choices are about the budget and half of it."""
+
+    def cost(family: Family, threshold: float) -> float:
+        trace, _ = simulate(family.at(threshold), world, len(world.whole))
+        worlds.advance(1)
+        return float(trace.ledger.bytes)
+
+    def settings(family: Family) -> list[Candidate]:
+        curve = Curve(lambda threshold: cost(family, threshold))
+        found = dict.fromkeys(curve.threshold_for(part * spendable) for part in TARGETS)
+        return [Candidate(family.name, family.setting, family.at(threshold)) for threshold in found]
+
+    return [each for family in curves for each in settings(family)]
+
+
+def _cost(worlds: Worlds, without: Candidate, with_lots: Candidate) -> ExploringCost:
+    """Return what exploring costs in regret, and in bytes over the time of the log."""
+    tried = worlds.try_all([without, with_lots], FIRST_WORLDS)
+    regret, spent = tried.regret[1] - tried.regret[0], tried.bytes[1] - tried.bytes[0]
+    return ExploringCost(EXPLORE, with_lots.algorithm, float(regret.mean()), float(spent.mean()))

@@ -1,0 +1,130 @@
+"""The fitted model: one parameter for all sites, or one a site around a common one where the log says that they differ.
+
+The parameter is not known but up to its posterior, so that what is simulated with it is simulated with several draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedbandit.advice.model.difference import NO_RANK, Difference, difference_of
+from fedbandit.advice.model.effects import Posterior, Scales, posterior_of, scales_of
+from fedbandit.advice.model.sums import Sums, sums_of
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.errors import InvalidInput
+
+LIKELY = 0.01  # the p value above which sites are taken to be alike
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The decisions of a log as arrays; sites are numbered from 0, and each has at least one row."""
+
+    site: Ints  # (T,)
+    vectors: Floats  # (T, K, d)
+    choice: Ints  # (T,)
+    reward: Floats  # (T,)
+
+    @property
+    def sites(self) -> int:
+        """Return the number of sites."""
+        return int(self.site.max()) + 1
+
+    @property
+    def chosen(self) -> Floats:
+        """Return the vectors of what was chosen (T, d)."""
+        return self.vectors[np.arange(len(self.choice)), self.choice]
+
+    @property
+    def is_binary(self) -> bool:
+        """Tell whether all rewards are 0 or 1."""
+        return bool(np.isin(self.reward, (0.0, 1.0)).all())
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """What the log says of rewards: mean x^T theta_i at site i, and noise."""
+
+    difference: Difference
+    scales: Scales
+    posterior: Posterior
+    least_eigenvalue: float  # of the sum of x x^T over all choices: small where some direction was hardly tried
+
+    @property
+    def noise(self) -> float:
+        """Return the standard deviation of rewards around their means."""
+        return float(np.sqrt(self.scales.noise))
+
+    @property
+    def differs(self) -> bool:
+        """Tell whether sites have parameters of their own."""
+        return bool(self.scales.between.any())
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Draw the parameters of all sites (N, d)."""
+        sites, dimension = self.posterior.pull.shape
+        return self.posterior.draw(rng.standard_normal((sites + 1, dimension)))
+
+    def means(self, rows: Rows, theta: Floats) -> Floats:
+        """Return the mean reward of all arms (T, K) for parameters of each site."""
+        found = np.empty(rows.vectors.shape[:2])
+        for site in range(len(theta)):
+            own = rows.site == site
+            found[own] = rows.vectors[own] @ theta[site]
+        return found
+
+    def predicted(self, rows: Rows) -> Floats:
+        """Return what is expected of the choices of rows (T,)."""
+        return np.asarray((rows.chosen * self.posterior.expected()[rows.site]).sum(axis=1))
+
+
+def fit(rows: Rows, sites: int | None = None) -> FittedModel:
+    """Fit the model to rows; `sites` counts all sites, where some may have no row among these."""
+    count = rows.sites if sites is None else sites
+    chosen = rows.chosen
+    with_constant = np.column_stack([np.ones(len(chosen)), chosen])
+    difference = difference_of(sums_of(rows.site, with_constant, rows.reward, count))
+    sums = sums_of(rows.site, chosen, rows.reward, count)
+    whole = sums.together()
+    theta, noise = _least_squares(whole)
+    if not theta.any() or noise == 0:
+        raise InvalidInput(
+            "the rewards of the log are all alike, or follow from the features without any noise, so there is nothing "
+            "to learn by trying: give a log of rewards that vary"
+        )
+    shared = Scales(np.zeros(sums.dimension), noise, float(theta @ theta) / sums.dimension)
+    scales = shared if difference.p > LIKELY else scales_of(sums, _start(sums, shared))
+    return FittedModel(difference, scales, posterior_of(sums, scales), _least_tried(rows, whole))
+
+
+def _least_tried(rows: Rows, whole: Sums) -> float:
+    """Return the least eigenvalue of the sum of x x^T over the choices, among directions that were on offer at all.
+
+    Where features follow from others, as a feature does from all of its crosses with a category, no arm has a part in
+    some directions, and nothing is to be learnt of them.
+    """
+    offered = rows.vectors.reshape(-1, whole.dimension)
+    values, directions = np.linalg.eigh(offered.T @ offered)
+    there = directions[:, values > NO_RANK * values[-1]]
+    return float(np.linalg.eigvalsh(there.T @ whole.gram[0] @ there)[0])
+
+
+def _least_squares(whole: Sums) -> tuple[Floats, float]:
+    """Return the parameter of all rows together, and the variance of the noise, RSS / (n - d)."""
+    gram, moment = whole.gram[0], whole.moment[0]
+    theta: Floats = np.linalg.pinv(gram, rcond=1e-10, hermitian=True) @ moment
+    missed = float(whole.square[0] - 2 * moment @ theta + theta @ gram @ theta)
+    rows = int(whole.rows[0])
+    if rows <= whole.dimension:
+        raise InvalidInput(
+            f"the log has {rows} rows with a reward for {whole.dimension} coordinates, so no model can be fitted to "
+            "it: give more rows, or fewer features"
+        )
+    return theta, max(missed, 0.0) / (rows - whole.dimension)
+
+
+def _start(sums: Sums, shared: Scales) -> Scales:
+    """Return scales to begin with: sites differ as much as the coordinates of the common parameter do."""
+    return Scales(np.full(sums.dimension, shared.prior), shared.noise, shared.prior)

@@ -1,0 +1,174 @@
+"""Advice from a log: what is tried, what is advised, and what is said of it."""
+
+import numpy as np
+import pytest
+
+import fedbandit as fb
+from fedbandit.advice.families import families
+from fedbandit.simulation.in_process import simulate
+from samples.shop_logs import FEATURES, shop_files, shop_rows
+from samples.small_logs import as_csv
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    log, features = shop_files(tmp_path_factory.mktemp("shops"))
+    return fb.Log.read(log), fb.Features.read(features)
+
+
+@pytest.fixture(scope="module")
+def advice(shops):
+    return fb.advise(*shops, budget="20 kB/day")
+
+
+def test_the_advised_setting_is_better_than_alone_and_within_the_budget(advice):
+    assert advice.choice.helps
+    assert advice.bytes_a_day(advice.point) <= advice.budget
+    assert advice.point.gain > 0.8 * max(each.gain for each in advice.points)
+    assert advice.is_sure == (advice.point.sure >= 0.8)
+
+
+def test_its_bytes_and_regret_are_those_of_runs_in_the_drawn_worlds(advice):
+    from fedbandit.advice.model.fitted import fit
+    from fedbandit.advice.model.worlds import drawn_world
+
+    rows = advice.log.rows
+    model = fit(rows)
+    runs = [
+        simulate(advice.choice.candidate.algorithm, drawn_world(rows, model, k), len(rows.site))[0] for k in range(20)
+    ]
+    assert advice.point.regret == pytest.approx(np.mean([each.regret.sum() for each in runs]))
+    assert advice.point.bytes == pytest.approx(np.mean([each.ledger.bytes for each in runs]))
+
+
+def test_all_families_are_tried_at_two_budgets_beside_both_ends(advice):
+    names = [each.candidate.name for each in advice.screened]
+    assert {"lean-linucb", "sync-linucb", "async-linucb", "local-linucb", "pooled-linucb"} == set(names)
+    assert len(names) >= 2 * 8
+    assert len(advice.points) == 5 + 2
+    assert {each.draws for each in advice.points} == {20}
+    assert {each.draws for each in advice.screened} == {4}
+
+
+def test_logged_choices_take_about_the_budget_and_about_half_of_it(advice):
+    from fedbandit.advice.model.worlds import logged_world
+
+    spendable = min((advice.budget - advice.idle) * advice.log.days, advice.log.raw_bytes)
+    world = logged_world(advice.log.rows)
+    for each in advice.screened:
+        if each.candidate.name.startswith(("lean", "async")):
+            spent = simulate(each.candidate.algorithm, world, len(world.whole))[0].ledger.bytes
+            assert 0.4 * spendable <= spent <= 0.95 * spendable, each.candidate
+
+
+def test_the_noise_of_the_log_is_told_to_the_algorithms(advice):
+    assert advice.algorithm.noise == pytest.approx(advice.checks.noise, rel=1e-3) == pytest.approx(0.2, rel=0.1)
+    assert advice.algorithm.explore == 0.02
+    assert advice.choice.candidate.algorithm.explore == 0
+
+
+def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
+    said = advice.sentence
+    assert said.startswith(f"Take {advice.algorithm.id} (")
+    assert "more than every site alone" in said
+    assert "kB a day" in said
+
+
+def test_idle_talk_beyond_a_tenth_of_the_budget_makes_sites_ask_more_rarely(advice):
+    assert advice.every > 30
+    assert advice.idle <= 0.1 * advice.budget
+    assert any(note.startswith(f"every = {advice.every:g}") for note in advice.notes)
+
+
+def test_rounds_are_left_out_and_it_says_so(advice):
+    assert any("act in rounds" in note for note in advice.notes)
+    assert advice.log.whole_rounds == 6 * min(np.bincount(advice.log.rows.site))
+
+
+def test_a_budget_beyond_raw_data_buys_no_more_than_raw_data(shops):
+    log, features = shops
+    advice = fb.advise(log.take(np.arange(300)), features, budget="1 GB/day", algorithms=["async-linucb"])
+    assert any("raw data would take" in note for note in advice.notes)
+    raw = fb.run("pooled-linucb", fb.environment("linear", dimension=advice.log.dimension), turns=300)
+    assert advice.log.raw_bytes == raw.bytes[-1]
+    assert all(each.bytes <= raw.bytes[-1] for each in advice.points)
+
+
+def test_sites_that_differ_are_told_by_the_feature(tmp_path):
+    log, features = shop_files(tmp_path, differ=1.5)
+    advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["async-linucb"])
+    assert not advice.choice.helps
+    assert advice.algorithm.id == "local-linucb"
+    assert advice.sentence.startswith("Federation would not have helped")
+    assert advice.checks.differing[0].name in ("price", "taste")
+    assert any("differs between sites" in each and "`personal`" in each for each in advice.checks.findings)
+
+
+def test_personal_features_bring_their_algorithm(tmp_path):
+    declared = tmp_path / "features.toml"
+    declared.write_text(FEATURES + '[features]\npersonal = ["price"]\n')
+    features = fb.Features.read(declared)
+    log = fb.Log.read(as_csv(shop_rows(differ=1.0), tmp_path / "log.csv"))
+    advice = fb.advise(log, features, budget="20 kB/day", algorithms=["async-linucb-am"])
+    one = next(each.candidate.algorithm for each in advice.points if each.candidate.name == "async-linucb-am")
+    assert one.global_dimension == features.global_dimension == features.dimension - 1
+    assert one.alpha == pytest.approx(3 * advice.checks.noise, rel=1e-3)
+    assert not any("`personal`" in each for each in advice.checks.findings if "'price'" in each)
+
+
+def test_bent_rewards_make_advice_unsure(tmp_path):
+    rows = shop_rows(count=3000, noise=0.05)
+    for row in rows:
+        price = next(arm["price"] for arm in row["arms"] if arm["id"] == row["choice"])
+        row["reward"] = float(abs(price - 250) < 60)
+    (tmp_path / "features.toml").write_text(FEATURES)
+    log = fb.Log.read(as_csv(rows, tmp_path / "log.csv"))
+    features = fb.Features.read(tmp_path / "features.toml")
+    advice = fb.advise(log, features, budget="20 kB/day", algorithms=["async-linucb"])
+    assert not advice.is_sure
+    assert "Unsure: " in advice.sentence
+    assert any("not linear in these features" in each for each in advice.checks.warnings)
+
+
+def test_a_direction_that_was_hardly_tried_is_warned_of(shops):
+    log, _ = shops
+    small = np.random.default_rng(0).uniform(-0.02, 0.02, (len(log), 3, 1))
+    arms = np.concatenate([log.encode(shops[1]), small], axis=2)
+    vectors = fb.Log.from_arrays(site=log.site, arms=arms, choice=log.choice, reward=log.reward, time=log.time)
+    advice = fb.advise(vectors, budget="20 kB/day", algorithms=["async-linucb"])
+    assert any("some direction of the features was hardly tried" in each for each in advice.checks.warnings)
+
+
+def test_one_site_has_nobody_to_learn_with(shops):
+    log, features = shops
+    advice = fb.advise(
+        log.take(np.flatnonzero(log.site == 0)), features, budget="20 kB/day", algorithms=["lean-linucb"]
+    )
+    assert advice.sentence.startswith("Federation would not have helped")
+
+
+def test_a_log_without_times_cannot_tell_bytes_a_day():
+    given = {"site": [0, 1], "arms": np.ones((2, 2, 1)), "choice": [0, 0], "reward": [1.0, 0.0]}
+    with pytest.raises(fb.InvalidInput, match="the log has no times, so bytes a day cannot be told"):
+        fb.advise(fb.Log.from_arrays(**given), budget="1 MB/day")
+    with pytest.raises(fb.InvalidInput, match="all decisions of the log have one time"):
+        fb.advise(fb.Log.from_arrays(**given, time=[5.0, 5.0]), budget="1 MB/day")
+
+
+def test_features_whose_arms_share_a_context_are_refused(shops):
+    shared = fb.Features(
+        {"context": {"segment": {"kind": "category", "levels": ["new"]}}, "features": {"main": ["segment"]}}
+    )
+    with pytest.raises(fb.InvalidInput, match=r"features have no \[arm\]"):
+        fb.advise(shops[0], shared, budget="1 MB/day")
+
+
+def test_every_family_is_a_curve_with_fewer_bytes_at_larger_thresholds(advice):
+    from fedbandit.advice.model.worlds import logged_world
+
+    world = logged_world(advice.log.rows)
+    assert families(noise=0.2)[0].at(0.0316).upload_threshold == 1.0316  # as people would write it
+    for family in families(noise=0.2):
+        spent = [simulate(family.at(each), world, len(world.whole))[0].ledger.bytes for each in (0.1, 1.0, 10.0)]
+        assert spent == sorted(spent, reverse=True)
+        assert spent[0] > spent[-1]

@@ -1,0 +1,80 @@
+"""Which of the tried settings is recommended, and how sure that is."""
+
+import numpy as np
+import pytest
+
+from fedbandit.advice.frontier import best_few, choose, points
+from fedbandit.advice.trials import Candidate, Tried, alone, pooled
+from fedbandit.core.algorithm import algorithms
+
+ALONE, POOLED = alone(0.1), pooled(0.1)
+
+
+def setting(number):
+    return Candidate("lean-linucb", "", algorithms["lean-linucb"].from_values({"upload_threshold": 1.0 + number}))
+
+
+ONE, TWO, THREE = setting(1), setting(2), setting(3)
+
+
+def tried(**regrets):
+    """Regrets in four worlds; ONE sends 100 bytes, TWO 50, THREE 200."""
+    known = {"one": ONE, "two": TWO, "three": THREE, "alone": ALONE, "pooled": POOLED}
+    sent = {"one": 100, "two": 50, "three": 200, "alone": 0, "pooled": 1000}
+    spent = [[sent[name]] * len(each) for name, each in regrets.items()]
+    return Tried([known[name] for name in regrets], np.array(list(regrets.values()), float), np.array(spent, float))
+
+
+WELL = {
+    "one": [10, 12, 11, 10], "two": [11, 9, 14, 12], "three": [5, 6, 5, 6], "alone": [30, 31, 33, 30],
+    "pooled": [5, 5, 5, 5],
+}  # fmt: skip
+
+
+def test_the_least_regret_within_the_budget_is_recommended():
+    assert choose(tried(**WELL), ALONE, allowed=100).candidate == ONE
+    assert choose(tried(**WELL), ALONE, allowed=99).candidate == TWO
+    assert choose(tried(**WELL), ALONE, allowed=200).candidate == THREE
+
+
+def test_raw_data_in_one_place_is_never_recommended():
+    assert choose(tried(**WELL), ALONE, allowed=1e9).candidate == THREE
+
+
+def test_without_any_within_the_budget_sites_stay_alone():
+    found = choose(tried(**WELL), ALONE, allowed=10)
+    assert found.candidate == ALONE
+    assert not found.helps
+
+
+def test_a_gain_that_may_be_none_does_not_help():
+    found = choose(tried(**{**WELL, "alone": [10, 20, 8, 9]}), ALONE, allowed=100)
+    assert found.candidate == ALONE
+    assert not found.helps
+    low, high = found.gain_interval
+    assert low < 0 < found.gain < high
+    gains = np.array([0, 8, -3, -1])
+    half = 3.182446305284263 * gains.std(ddof=1) / 2  # Student's with 3 degrees of freedom
+    assert (low, high) == pytest.approx((gains.mean() - half, gains.mean() + half))
+
+
+def test_the_frontier_has_gains_over_alone_in_the_same_worlds():
+    found = {each.candidate: each for each in points(tried(**WELL), ALONE, POOLED, allowed=100)}
+    gains = np.array([20, 19, 22, 20])
+    assert found[ONE].gain == gains.mean()
+    assert found[ONE].gain_band == pytest.approx(tuple(np.percentile(gains, [5, 95])))
+    assert found[ONE].share == pytest.approx(gains.mean() / np.mean([25, 26, 28, 25]))
+    assert found[ALONE].gain == 0
+    assert found[POOLED].share == 1
+
+
+def test_sure_is_the_share_of_draws_in_which_it_is_nearly_the_best_that_the_budget_allows():
+    found = {each.candidate: each for each in points(tried(**WELL), ALONE, POOLED, allowed=100)}
+    assert found[ONE].sure == 3 / 4  # not in the second world, where 9 is the best
+    assert found[TWO].sure == 2 / 4  # 11 <= 1.1 * 10 and 9
+    assert found[ALONE].sure == 0
+
+
+def test_the_best_few_are_within_the_budget_if_there_are_enough():
+    assert best_few(tried(**WELL), (ALONE, POOLED), 2, allowed=100) == [ONE, TWO]
+    assert best_few(tried(**WELL), (ALONE, POOLED), 3, allowed=99) == [TWO, ONE, THREE]  # then the cheaper ones

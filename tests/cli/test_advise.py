@@ -1,0 +1,120 @@
+"""`fedbandit advise`: what it prints and writes, and that the files it writes can be served as they are."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import fedbandit as fb
+from fedbandit.service.coordinator.settings import read_plan
+from samples.shop_logs import SHOPS, shop_files
+
+
+@pytest.fixture(scope="module")
+def advised(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("advice")
+    log, features = shop_files(folder)
+    advice = fb.advise(
+        fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["async-linucb", "lean-linucb"]
+    )
+    return advice, advice.write(folder / "advice")
+
+
+def test_the_command_prints_the_frontier_the_checks_and_one_sentence(fedbandit, tmp_path):
+    log, features = shop_files(tmp_path)
+    said = fedbandit(
+        "advise", log, "--features", features, "--budget", "20 kB/day", "--algorithms", "lean-linucb", "--output", "out"
+    )
+    assert (said.code, said.err) == (0, "")
+    for words in ("gain over alone", "lean-linucb (", "advised", "local-linucb", "breaks privacy", "sites: alike",
+                  "fit: linear", "idle talk of 6 sites", "act in rounds", "Take lean-linucb"):  # fmt: skip
+        assert words in said.out, words
+    files = [
+        "advice.json",
+        "coordinator.toml",
+        "features.toml",
+        "frontier.png",
+        "frontier.svg",
+        "report.html",
+        "site.py",
+    ]
+    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == files
+    assert said.out.endswith("".join(f"out/{name}\n" for name in files))
+
+
+def test_the_numbers_are_one_json_object(fedbandit, tmp_path):
+    log, features = shop_files(tmp_path)
+    arguments = ("--features", features, "--budget", "20 kB/day", "--algorithms", "async-linucb", "--json")
+    found = json.loads(fedbandit("advise", log, *arguments).out)
+    assert found == json.loads((tmp_path / "advice" / "advice.json").read_text(encoding="utf-8"))
+    assert found["algorithm"] == "async-linucb"
+    assert found["helps"] is True
+    assert found["parameters"]["explore"] == 0.02
+    assert found["sites"] == [f"shop {number}" for number in range(SHOPS)]
+    assert {each["algorithm"] for each in found["frontier"]} == {"async-linucb", "local-linucb", "pooled-linucb"}
+
+
+REFUSED = {
+    "no budget": (("--budget", "much"), "budget 'much' is none: write a number with B, kB, MB or GB an hour"),
+    "nothing": (("--budget", "0 MB/day"), "budget '0 MB/day' is not greater than 0"),
+    "less than idle talk": (("--budget", "10 B/day"), "budget 10 B a day is less than the 612 B that 6 sites take"),
+    "an unknown algorithm": (("--algorithms", "lean-linucv"), "unknown algorithm 'lean-linucv': did you mean"),
+    "rounds": (("--algorithms", "fn-ucb"), "algorithms names fn-ucb, which acts in rounds of one turn of every site"),
+    "duels": (("--algorithms", "kernel-ucb"), "algorithms names kernel-ucb, which"),
+    "personal features that are none": (("--algorithms", "async-linucb-am"), "algorithms names async-linucb-am, but"),
+    "a folder that is a file": (("--output", "log.csv"), "--output log.csv is a file: give the name of a folder"),
+    "no such file": (("--features", "none.toml"), "none.toml"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_one_sentence_and_nothing_is_written(fedbandit, tmp_path, name):
+    log, features = shop_files(tmp_path, count=200)
+    changed, sentence = REFUSED[name]
+    given = {"--features": str(features), "--budget": "20 kB/day", **dict([changed])}
+    said = fedbandit("advise", log, *(each for pair in given.items() for each in pair))
+    assert (said.code, said.out, len(said.err.splitlines())) == (2, "", 1)
+    assert sentence in said.err, said.err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["features.toml", "log.csv"]
+
+
+def test_the_coordinators_file_says_what_was_advised(advised):
+    advice, folder = advised
+    (plan,) = read_plan(folder / "coordinator.toml").federations
+    assert plan.charter.algorithm == advice.algorithm
+    assert plan.charter.setting.clients == SHOPS
+    assert plan.charter.features == advice.log.features.fingerprint
+    assert plan.limits.bounds.context == 1.0
+    assert plan.limits.bounds.reward == advice.log.largest_reward
+
+
+def test_a_federation_that_synchronises_does_not_wait_for_ever(tmp_path):
+    log, features = shop_files(tmp_path)
+    advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["sync-linucb"])
+    (plan,) = read_plan(advice.write(tmp_path / "advice") / "coordinator.toml").federations
+    assert (plan.charter.algorithm.id, plan.deadline) == ("sync-linucb", 30)
+
+
+def test_another_name_than_a_sites_is_told_which_there_are(advised):
+    _, folder = advised
+    said = subprocess.run([sys.executable, folder / "site.py", "shop 9"], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert said.stderr.startswith("usage: python site.py NAME, where NAME is one of shop 0, shop 1,")
+
+
+def test_sites_that_had_better_stay_alone_get_no_coordinator(tmp_path):
+    log, features = shop_files(tmp_path, differ=2.0)
+    folder = tmp_path / "advice"
+    folder.mkdir()
+    (folder / "coordinator.toml").write_text("of an earlier advice")
+    advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["async-linucb"])
+    advice.write(folder)
+    assert advice.sentence.startswith("Federation would not have helped")
+    assert not (folder / "coordinator.toml").exists()
+    offer = {"context": {"segment": "gold"}, "arms": [{"price": 100.0}, {"price": 400.0}]}
+    said = subprocess.run(
+        [sys.executable, folder / "site.py", "shop 1"], input=json.dumps(offer) + "\n", capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert json.loads(said.stdout)["arm"] in (0, 1)
