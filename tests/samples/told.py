@@ -27,8 +27,8 @@ def ask(client, sequence=1):
     return with_numbers(Kind.ASK, client, 1, sequence, 1, 0, 0).to_bytes()
 
 
-def report(decisions, rewards, reward_sum, arms, client=0, life=1):
-    return Report(decisions, rewards, reward_sum, arms).to_frame(client, life).to_bytes()
+def report(decisions, rewards, reward_sum, arms, client=0, life=1, drift=None):
+    return Report(decisions, rewards, reward_sum, arms, drift or {}).to_frame(client, life).to_bytes()
 
 
 def busy(name="clinics", clients=3, now=1000.0, seconds=60, names=()):

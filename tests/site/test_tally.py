@@ -67,7 +67,9 @@ def frame(report=GOOD, sequence=None, body=None):
     [
         (frame(body=b""), "cut short"),
         (frame(body=GOOD.to_frame(0, 1).body[:-1]), "cut short"),
-        (frame(body=GOOD.to_frame(0, 1).body + b"x"), "after its end"),
+        (frame(body=GOOD.to_frame(0, 1).body + b"x"), "cut short"),
+        (frame(body=GOOD.to_frame(0, 1).body + bytes(17)), "after its end"),
+        (frame(body=GOOD.to_frame(0, 1).body + b"\xff" * 16), "speaks of"),
         (frame(sequence=9), "speaks of"),
         (frame(Report(3, 2, 1.0, {"red": 2})), "counts 2 arms"),
         (frame(Report(3, 2, float("nan"), {"red": 3})), "sum of"),

@@ -26,6 +26,7 @@ from fedbandit.cli.run import run
 from fedbandit.cli.serve import serve
 from fedbandit.cli.suggest import suggest
 from fedbandit.cli.up import up
+from fedbandit.cli.watch import watch
 from fedbandit.core.errors import FedbanditError
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ app.command()(suggest)
 app.command()(evaluate)
 app.add_typer(logs, name="log")
 app.command()(advise)
+app.command()(watch)
 app.command()(up)
 app.command()(serve)
 app.command()(check)

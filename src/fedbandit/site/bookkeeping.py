@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedbandit.logs.log import Log
+from fedbandit.logs.watching import Watch
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.decision import Decision
 from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.offer import Offers
+from fedbandit.site.predictions import Predictions
 from fedbandit.site.seen import Seen
 from fedbandit.site.warm_start import past_of
 
@@ -22,8 +24,17 @@ class Bookkeeping(Seen):
     _clock: Callable[[], float]
     _log: DecisionLog | None
     _offers: Offers
+    _predictions: Predictions | None
     _is_durable: bool
     _is_released = False
+
+    @property
+    def watch(self) -> Watch | None:
+        """Return what was seen of predictions, rewards and values since the site was opened.
+
+        It is None without a `log` and without `report`, since then nobody watches.
+        """
+        return None if self._predictions is None else self._predictions.watch
 
     def give_up(self, decision: str | Decision) -> bool:
         """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""

@@ -10,9 +10,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.exploring import Exploring
-from fedbandit.core.interfaces import Clients, Decided
-from fedbandit.durable.journalled_site import JournalledSite
-from fedbandit.durable.site_life import WHO
+from fedbandit.core.interfaces import Clients
 from fedbandit.protocol.charter import Charter
 
 
@@ -22,16 +20,15 @@ class LogRows:
     def __init__(self, charter: Charter, side: Clients, number: int, *, is_raw: bool) -> None:
         """Take what decides; raw rows have contexts and arms as the application gave them, others have vectors."""
         self.is_raw = is_raw
-        self._side = side
         self._shares_context = charter.algorithm.shares_context
         self._arms = charter.setting.arms
         self._site = f'"site":{number}'
         self._charter = f'"charter":"{charter.fingerprint:016x}"'
         self._explore = f'"explore":{_json(side.explore if isinstance(side, Exploring) else 0.0)}'
 
-    def of(self, node: JournalledSite, offer: Floats, decided: Decided, now: float, given: tuple[Any, ...]) -> bytes:
-        """Return the fields of a decision; given are context, arms, ids, the chosen arm and its propensity."""
-        context, arms, ids, choice, propensity = given
+    def of(self, version: int, offer: Floats, now: float, given: tuple[Any, ...]) -> bytes:
+        """Return the fields of a decision; given are context, arms, ids, choice, propensity and prediction."""
+        context, arms, ids, choice, propensity, predicted = given
         if self._shares_context and ids is None:
             ids = range(self._arms)
         if not self.is_raw:
@@ -39,18 +36,10 @@ class LogRows:
             context, arms = (vectors, None) if self._shares_context else (None, vectors)
         told = _json({"context": context, "arms": arms, "ids": ids, "choice": choice, "propensity": propensity})
         parts = (
-            f'"time":{now!r}', self._site, f'"version":{node.version}', self._charter, told[1:-1], self._explore,
-            f'"predicted":{self._predicted(node, offer, decided)}',
+            f'"time":{now!r}', self._site, f'"version":{version}', self._charter, told[1:-1], self._explore,
+            f'"predicted":{"null" if predicted is None else repr(predicted)}',
         )  # fmt: skip
         return ",".join(parts).encode()
-
-    def _predicted(self, node: JournalledSite, offer: Floats, decided: Decided) -> str:
-        """Return the mean reward that the model gives the choice, as it stands in a row."""
-        found = decided.expected
-        if found is None:
-            found = self._side.predicted(node.life.node.state, WHO, offer, decided.choices)
-        value = math.nan if found is None else float(found[0])
-        return repr(value) if math.isfinite(value) else "null"
 
 
 def _plain(value: Any) -> Any:

@@ -50,5 +50,9 @@ class Offers:
         else:
             offer = self.check.offer(arms)
         if ids is not None:
-            check_ids(ids, self._arms if offer.ndim == 2 else offer.shape[1])
+            check_ids(ids, self.arms_in(offer))
         return offer, ids
+
+    def arms_in(self, offer: Floats) -> int:
+        """Return how many arms the vectors of a turn stand for."""
+        return self._arms if offer.ndim == 2 else offer.shape[1]

@@ -37,6 +37,7 @@ from fedbandit.site.log_rows import LogRows
 from fedbandit.site.offer import Offers
 from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
+from fedbandit.site.predictions import Predictions
 from fedbandit.site.talking import Talking
 from fedbandit.site.tally import Tally
 from fedbandit.transport.link import RESEND
@@ -113,7 +114,8 @@ class Site(Talking):
         self.node = opened(self.charter, number, store=store, restored=restored, fresh=fresh)
         self._lots = Lots(seed, self.node.opening, self.node.draws)
         self._propensities = Propensities(self.node.life.side, propensity_samples, seed, self.node.opening)
-        self._tally = Tally(number, self.node.opening) if report else None
+        self._predictions = Predictions(self.node, features) if report or log is not None else None
+        self._tally = Tally(number, self.node.opening, self.watch) if report else None
         self._advice = Advice()
         self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
         if self.node.revisions:  # the store knows of a later charter
@@ -163,10 +165,10 @@ class Site(Talking):
             decided = node.life.decide(offer, draws)
             propensity = self._propensities.of(decided, node.life.node.state, offer, draws)
             arm = named_arm(decided.choices, named)
+            predicted = None if self._predictions is None else self._predictions.of(offer, decided)
             row = b""
             if self._log is not None:
-                given = offer if not self._rows.is_raw else arms
-                row = self._rows.of(node, offer, decided, now, (context, given, named, arm, propensity))
+                row = self._rows.of(node.version, offer, now, (context, arms, named, arm, propensity, predicted))
             name = node.note(offer, draws, decided, now, row)
             if self._is_durable:
                 node.flush()
@@ -175,7 +177,13 @@ class Site(Talking):
                 self._tally.chose(arm)
             if self._line.has_begun and node.has_news:
                 self._line.wake()
-            return Decision(name, arm, propensity, node.version)
+            decision = Decision(name, arm, propensity, node.version)
+            if self._predictions is None:
+                return decision
+            advice = self._predictions.chose(name, predicted, propensity, self._offers.arms_in(offer))
+        for each in advice:  # not while the lock is held, as in `hear`
+            log.warning("%s", each)
+        return decision
 
     def learn(self, decision: str | Decision, reward: float) -> bool:
         """Take in the reward of a decision; return False if it has come before or too late, which changes nothing.
@@ -202,7 +210,9 @@ class Site(Talking):
             if self._is_durable:
                 node.maintain()
             has_news = self._line.has_begun and node.has_news
-            advice = self._advice.new(node)
+            advice = list(self._advice.new(node))
+            if is_new and self._predictions is not None:
+                advice += self._predictions.learnt(name, number)
         if has_news:
             self._line.wake()
         for each in advice:  # not while the lock is held, as in `hear`

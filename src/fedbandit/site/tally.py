@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fedbandit.logs.watching import Watch
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.report import LONGEST_NAME, MOST_ARMS, OTHERS, Report
 
@@ -18,8 +19,9 @@ class Tally:
     Report(decisions=1, rewards=1, reward_sum=0.5, arms={'red': 1})
     """
 
-    def __init__(self, number: int, life: int) -> None:
-        """Begin at nothing, in a life of site `number`."""
+    def __init__(self, number: int, life: int, watch: Watch | None = None) -> None:
+        """Begin at nothing, in a life of site `number`; of what is watched, alarms are told."""
+        self._watch = watch
         self._number = number
         self._life = life
         self._decisions = self._rewards = 0
@@ -42,9 +44,9 @@ class Tally:
 
     def report(self) -> Frame:
         """Return the totals so far as a frame."""
-        return Report(self._decisions, self._rewards, self._reward_sum, dict(self._arms)).to_frame(
-            self._number, self._life
-        )
+        drift = {} if self._watch is None else dict(self._watch.alarms)
+        report = Report(self._decisions, self._rewards, self._reward_sum, dict(self._arms), drift)
+        return report.to_frame(self._number, self._life)
 
 
 def arm_name(arm: Any) -> str:

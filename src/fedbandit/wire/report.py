@@ -5,6 +5,7 @@ totals since the site was opened (the frame's epoch), so one that is lost, late 
 number counts decisions and rewards, and only a greater one is news.
 
     decisions u64 | rewards u64 | sum of rewards f64 | arms u8 | for each: length u8, name (UTF-8), times chosen u64
+    | if there was drift: alarms u64 of each kind
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ MOST_ARMS = 32  # that a report names; the others are counted together under OTH
 LONGEST_NAME = 40  # bytes of an arm's name
 LARGEST_REWARD = 1e100  # so that sums over all sites are numbers
 OTHERS = ""
+DRIFTS = ("rewards", "values")  # what may drift, in the order in which alarms are told
+_ALARMS = struct.Struct(f"<{len(DRIFTS)}Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Report:
     rewards: int
     reward_sum: float
     arms: dict[str, int] = field(default_factory=dict)
+    drift: dict[str, int] = field(default_factory=dict)  # alarms, by what has drifted
 
     def to_frame(self, client: int, life: int) -> Frame:
         """Return the frame of site `client` in its present life."""
@@ -43,6 +47,8 @@ class Report:
         for name, count in self.arms.items():
             text = name.encode()
             body.append(struct.pack("<B", len(text)) + text + struct.pack("<Q", count))
+        if self.drift:
+            body.append(_ALARMS.pack(*(self.drift.get(kind, 0) for kind in DRIFTS)))
         return Frame(Kind.REPORT, client, life, self.decisions + self.rewards, b"".join(body))
 
     @classmethod
@@ -54,10 +60,11 @@ class Report:
         reader = Reader(frame.body, "report")
         decisions, rewards, reward_sum, count = reader.unpack("<QQdB")
         arms = dict(_arm(reader) for _ in range(count))
+        alarms = _ALARMS.unpack(reader.take(_ALARMS.size)) if reader.left else ()
         reader.finish()
         if count > MOST_ARMS + 1 or len(arms) != count:
             raise ProtocolError(f"report names {count} arms, {len(arms)} of them different: {MOST_ARMS} are allowed")
-        if max(decisions, rewards, *arms.values(), 0) > LARGEST_NUMBER or frame.sequence != decisions + rewards:
+        if max(decisions, rewards, *arms.values(), *alarms) > LARGEST_NUMBER or frame.sequence != decisions + rewards:
             raise ProtocolError(f"report {frame.sequence} speaks of {decisions} decisions and {rewards} rewards")
         if sum(arms.values()) not in (decisions, 2 * decisions):  # a duel plays two arms
             raise ProtocolError(f"report counts {sum(arms.values())} arms in {decisions} decisions")
@@ -66,11 +73,13 @@ class Report:
             raise ProtocolError(
                 f"report has {reward_sum:g} as the sum of {rewards} rewards: none is farther from zero than {largest:g}"
             )
-        return cls(decisions, rewards, reward_sum, arms)
+        drift = {kind: count for kind, count in zip(DRIFTS, alarms, strict=False) if count}
+        return cls(decisions, rewards, reward_sum, arms, drift)
 
     def goes_on_from(self, earlier: Report) -> bool:
         """Tell whether no count is less than in an earlier report of the same life."""
         is_less = self.decisions < earlier.decisions or self.rewards < earlier.rewards
+        is_less |= any(self.drift.get(kind, 0) < count for kind, count in earlier.drift.items())
         return not is_less and all(self.arms.get(arm, 0) >= count for arm, count in earlier.arms.items())
 
 

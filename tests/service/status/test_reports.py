@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.durable.outcome import Outcome
+from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire.report import MOST_ARMS, OTHERS
 from samples.told import report
@@ -65,3 +66,24 @@ def test_only_the_first_sites_that_report_have_a_history_of_their_own():
     assert sum(bool(each["reported"]["history"]) for each in now["sites"]) == 12
     sums = {"decisions": 100.0, "rewards": 100.0, "reward_sum": 50.0}
     assert now["rewards_over_time"] == [{"at": 0, "sums": sums}]
+
+
+def test_alarms_of_drift_are_a_concern_for_a_day_and_a_metric(told):
+    told.report(report(9, 9, 1.0, {"red": 9}), 1.0, sender=0)
+    told.report(report(10, 10, 1.0, {"red": 10}, drift={"rewards": 1}), 2.0, sender=0)
+    told.report(report(11, 11, 1.0, {"red": 11}, drift={"rewards": 1}), 3.0, sender=0)
+    (concern,) = told.watch.concerns
+    assert (concern.kind, concern.site, concern.since) == ("site-drift", 0, 2.0)
+    assert concern.text == "site 0 reports drift of its rewards: see there what has changed (fedbandit watch)"
+    assert told.snapshot(3.0)["sites"][0]["reported"]["drift"] == {"rewards": 1}
+    text = Metrics([told], clock=lambda: 3.0).text().decode()
+    assert f'fedbandit_site_drift{{federation="{told.name}",kind="rewards",site="north"}} 1.0' in text
+    told.watch.look({}, 2.0 + 86_401.0)
+    assert list(told.watch.concerns) == []
+
+
+def test_a_report_with_fewer_alarms_than_before_is_refused(told):
+    told.report(report(9, 9, 1.0, {"red": 9}, drift={"values": 2}), 1.0, sender=0)
+    verdict = told.report(report(10, 10, 1.0, {"red": 10}, drift={"values": 1, "rewards": 4}), 2.0, sender=0)
+    assert verdict.outcome is Outcome.REFUSED
+    assert [each.text for each in told.watch.concerns if "rewards" in each.text] == []

@@ -124,6 +124,13 @@ class Metrics(Collector):
             "site_peers", "Other sites whose observations it is sent, where not all share with all.", EACH,
             each(lambda told, site: None if told.peers is None else float(told.peers[site.number])),
         )  # fmt: skip
+        drifted = (
+            ((told.name, told.sites[site].name or str(site), kind), count)
+            for told in self._federations
+            for site, report in told.reports.sites.items()
+            for kind, count in report.last.drift.items()
+        )
+        yield _gauge("site_drift", "Alarms of drift since the site was opened, by kind.", (*EACH, "kind"), drifted)
         yield _gauge(
             "site_reported_decisions", "Decisions since the site was opened, if it reports them.", EACH,
             reported(lambda report: report.decisions),

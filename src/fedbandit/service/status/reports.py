@@ -33,6 +33,7 @@ class Reported:
             "rewards": self.last.rewards,
             "reward_sum": self.last.reward_sum,
             "arms": self.last.arms,
+            "drift": self.last.drift,
             "history": [] if self.history is None else self.history.buckets(now, span),
         }
 
@@ -54,6 +55,7 @@ class Reports:
     chosen: Counter[str] = field(default_factory=Counter)
     arms: History = field(default_factory=History)
     rewards: History = field(default_factory=History)
+    new_drift: dict[str, int] = field(default_factory=dict)  # alarms that the last report was the first to tell
 
     def take_in(self, frame: Frame, now: float) -> bool:
         """Add what a report tells beyond the one before it; return whether that is anything.
@@ -62,6 +64,7 @@ class Reports:
         """
         report = Report.from_frame(frame, self.largest_reward)
         told = self.sites.get(frame.client)
+        self.new_drift = {}
         if told is not None and (frame.epoch, frame.sequence) <= (told.life, told.number):
             return False
         before = told.last if told is not None and told.life == frame.epoch else NOTHING
@@ -70,6 +73,7 @@ class Reports:
         history = self._new_history() if told is None else told.history
         self.sites[frame.client] = Reported(frame.epoch, frame.sequence, report, now, history)
         self._add(report, before, history, now)
+        self.new_drift = {kind: count - before.drift.get(kind, 0) for kind, count in report.drift.items()}
         return True
 
     def _new_history(self) -> History | None:

@@ -113,6 +113,7 @@ class Telemetry:
             if frame.client >= len(self.sites) or sender not in (None, frame.client):
                 raise ProtocolError(f"a report in the name of site {frame.client} is not this sender's to make")
             verdict = Verdict(Outcome.ACCEPTED if self.reports.take_in(frame, now) else Outcome.REPEATED)
+            self.watch.reported(frame.client, self.reports.new_drift, now)
         except ProtocolError as error:
             verdict = Verdict(Outcome.REFUSED, str(error))
         self.received(data, verdict, now, sender=sender)

@@ -6,6 +6,7 @@
 | uploads-put-off | uploads were refused for now, for a minute | one is accepted, or none came for an hour |
 | backlog | the site has 1,000 unsent uploads; or 20, and more with each of 5 questions | it has less, and shrinks |
 | one-site-outweighs | it made over half of all observations and 10 times the median of the others | that is over |
+| site-drift | a site that reports has raised an alarm of drift | a day after the last |
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.reasons import LONGEST
 
 REFUSED, PUT_OFF, BACKLOG, OUTWEIGHS = "uploads-refused", "uploads-put-off", "backlog", "one-site-outweighs"
+DRIFT = "site-drift"
 HOUR = 3600.0
+DAY = 86_400.0
 PUT_OFF_SECONDS = 60.0  # a site is often told to ask first, or to send another upload first, and then all is well
 LARGE_BACKLOG = 1000
 GROWING_BACKLOG = 20
@@ -85,6 +88,13 @@ class Watch:
             )  # fmt: skip
         elif not grown:
             self.concerns.clear(BACKLOG, site)
+
+    def reported(self, site: int, new: Mapping[str, int], now: float) -> None:
+        """Take in how many alarms of drift a site has raised since its last report, by kind."""
+        kinds = " and ".join(sorted(kind for kind, count in new.items() if count))
+        if kinds:
+            text = f"site {site} reports drift of its {kinds}: see there what has changed (fedbandit watch)"
+            self.concerns.note(DRIFT, text, now, site, lasts=DAY)
 
     def look(self, observations: Mapping[int, int], now: float) -> None:
         """Look at how many observations each site has made, and at what is over by now."""
