@@ -7,7 +7,7 @@ count that. What TLS and NATS put around a frame is not counted here either.
 from __future__ import annotations
 
 from fedbandit.transport.link import RESEND
-from fedbandit.wire.frame import ASK_WITH_FEATURES, BODIES, HEADER, Kind
+from fedbandit.wire.frame import BODIES, HEADER, LONGER_ASKS, Kind
 
 SECONDS_A_DAY = 86_400
 MOST_OF_BUDGET = 0.1  # beyond it sites are told to ask more rarely
@@ -20,7 +20,7 @@ def bytes_of_question(has_features: bool) -> int:
     >>> bytes_of_question(False), bytes_of_question(True)
     (94, 102)
     """
-    question = ASK_WITH_FEATURES if has_features else BODIES[Kind.ASK]
+    question = LONGER_ASKS[0] if has_features else BODIES[Kind.ASK]
     return HEADER.size + question.size + HEADER.size + BODIES[Kind.ACKNOWLEDGEMENT].size
 
 
