@@ -30,6 +30,7 @@ from fedbandit.core.messages import Message
 from fedbandit.experiments.experiment import experiments
 from fedbandit.experiments.user_file import read_experiment
 from fedbandit.features.features import Features
+from fedbandit.service.agent.settings import read_agent_plan
 from fedbandit.service.coordinator.settings import read_plan
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
@@ -101,8 +102,9 @@ def play(page: Path) -> Iterator[Shown]:
                 assert not printed, f"{page.name}:{block.first} prints something that the page does not show"
         elif block.language == "toml":
             Path(block.title).write_text(block.text + "\n", encoding="utf-8")
-            of_values = Features.read if "[arm]" in block.text else read_experiment
-            (read_plan if "[federations." in block.text else of_values)(Path(block.title))
+            readers = {"[federations.": read_plan, "[arm]": Features.read, "store = ": read_agent_plan}
+            found = [reader for words, reader in readers.items() if words in block.text]
+            (found or [read_experiment])[0](Path(block.title))
         elif block.language == "console":
             yield from _run_commands(block)
 

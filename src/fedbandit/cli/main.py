@@ -24,6 +24,7 @@ from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.roster import invite, join, remove, revoke, sites
 from fedbandit.cli.run import run
 from fedbandit.cli.serve import serve
+from fedbandit.cli.site import site
 from fedbandit.cli.suggest import suggest
 from fedbandit.cli.up import up
 from fedbandit.cli.watch import watch
@@ -50,6 +51,7 @@ app.command()(advise)
 app.command()(watch)
 app.command()(up)
 app.command()(serve)
+app.command()(site)
 app.command()(check)
 app.command()(broker)
 app.add_typer(keys, name="keys")

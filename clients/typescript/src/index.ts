@@ -1,0 +1,2 @@
+export { Site, SiteError } from "./site.js";
+export type { Decision, Offer, Reward, SiteState, Value, Values } from "./site.js";
