@@ -97,6 +97,8 @@ BAD = {
         'credentials = "x.pem"\n' + GOOD.replace("{broker}", "tls://127.0.0.1:1"),
         "no credential can be read from 'x.pem' (No such file or directory): give its path",
     ),
+    "no replicas": ("replicas = 0" + GOOD, "serve.toml: replicas must be from 1 to 5, not 0: give 3, or leave it out"),
+    "replicas in words": ('replicas = "3"' + GOOD, "serve.toml: replicas must be a whole number, not '3'"),
     "standby in words": ('standby = "yes"' + GOOD, "serve.toml: standby must be true or false, not 'yes'"),
     "standing by for what nobody can have": (
         'standby = true\njournal = "memory:"' + GOOD,

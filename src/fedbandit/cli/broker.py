@@ -20,6 +20,9 @@ def broker(
     file: Annotated[Path, typer.Argument(help="The TOML file of `fedbandit serve`.")],
     store: Annotated[Path, typer.Option(help="The folder of the broker's streams.")] = Path("broker"),
     listen: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1",
+    as_: Annotated[
+        str | None, typer.Option("--as", help="HOST:PORT of this broker, where the file names several of a cluster.")
+    ] = None,
     keys: Annotated[Path, typer.Option(help="The folder of `fedbandit keys new`, with tls://.")] = Path("keys"),
     only_print: Annotated[bool, typer.Option("--print", help="Print the configuration and do no more.")] = False,
 ) -> None:
@@ -27,7 +30,7 @@ def broker(
     from fedbandit.service.coordinator.settings import read_plan  # what only this command needs, is slow
     from fedbandit.transport.nats.broker import server_environment, server_program
 
-    settings = settings_for(read_plan(file), store.absolute(), listen, keys.absolute())
+    settings = settings_for(read_plan(file), store.absolute(), listen, keys.absolute(), as_)
     if only_print:
         typer.echo(settings.text)
         return
@@ -38,12 +41,19 @@ def broker(
     os.execve(program, [program, "--config", str(configuration)], server_environment())
 
 
-def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path) -> BrokerSettings:
-    """Return the settings of the broker of a plan."""
+def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path, which: str | None = None) -> BrokerSettings:
+    """Return the settings of the broker of a plan, or of one of its brokers."""
     from fedbandit.service.keys.files import Keys
-    from fedbandit.transport.nats.broker_settings import BROKER, BrokerSettings, Security
+    from fedbandit.transport.nats.address import servers_of
+    from fedbandit.transport.nats.broker_settings import BROKER, BrokerSettings, Cluster, Security
 
-    where = urlsplit(plan.broker)
+    cluster, servers = None, servers_of(plan.broker)
+    where = urlsplit(servers[0])
+    if which is not None:
+        cluster = Cluster.of(plan.broker, which)
+        where = urlsplit(f"{where.scheme}://{which}")
+    elif len(servers) > 1:
+        raise InvalidInput(f"{plan.broker} names {len(servers)} brokers: say with --as HOST:PORT which of them this is")
     security = None
     if where.scheme == "tls":
         folder = Keys(keys)
@@ -53,4 +63,4 @@ def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path) -> Bro
         sites = {each.name: each.charter.setting.clients for each in plan.federations}
         doorkeeper = None if plan.authority is None else folder.doorkeeper()
         security = Security(folder.path(BROKER), folder.authority, sites, doorkeeper)
-    return BrokerSettings(store, listen, where.port or 4222, security)
+    return BrokerSettings(store, listen, where.port or 4222, security, cluster)

@@ -18,6 +18,7 @@ def serve(
     credentials: Annotated[Path | None, typer.Option(help="The coordinator's credential, with tls://.")] = None,
     journal: Annotated[str | None, typer.Option(help="A folder of SQLite files, or postgresql://...")] = None,
     http: Annotated[str | None, typer.Option(help="HOST:PORT of health, metrics and the status page.")] = None,
+    replicas: Annotated[int | None, typer.Option(help="On how many brokers of a cluster the streams are kept.")] = None,
     standby: Annotated[
         bool, typer.Option("--standby", help="Wait while another coordinator has the journals; take over if it fails.")
     ] = False,
@@ -29,6 +30,8 @@ def serve(
 
     log_to_stderr()
     plan = _overridden(read_plan(file), broker, credentials, journal, http)
+    if replicas is not None:
+        plan = plan.replicated(replicas)
     serve_plan(plan.waiting() if standby or plan.standby else plan)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import urllib.error
 import urllib.request
 
 import psycopg
@@ -61,8 +62,12 @@ class Pair(Machines):
 
 
 def health(coordinator):
-    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/health", timeout=30) as answer:
-        return json.load(answer)
+    """What it says of itself, whether it is well or not: a broker under load may answer late."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/health", timeout=30) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return json.load(error)
 
 
 def metric(coordinator, name):

@@ -6,6 +6,7 @@ import asyncio
 import json
 from types import SimpleNamespace
 
+import nats
 import pytest
 
 from fedbandit.transport.nats.site_connections import end_connections
@@ -25,19 +26,36 @@ CONNECTIONS = [
 class AskedBroker:
     """Answers as a broker does, and notes which connections it is told to end."""
 
-    def __init__(self):
-        self.ended = []
+    def __init__(self, servers=("server",)):
+        self.servers, self.ended = servers, []
+
+    def new_inbox(self):
+        return "inbox"
+
+    async def subscribe(self, subject, max_msgs):
+        assert subject == "inbox"
+        self.answers = []
+        return self
+
+    async def publish(self, subject, data, reply):
+        asked = json.loads(data)
+        found = [each for each in CONNECTIONS if asked.get("acc") in (None, each.get("account"))]
+        for server in self.servers:
+            told = {"server": {"id": server}, "data": {"now": NOW, "connections": found}}
+            self.answers.append(SimpleNamespace(data=json.dumps(told), headers=None))
+
+    async def next_msg(self, timeout):
+        if not self.answers:
+            raise nats.errors.TimeoutError
+        return self.answers.pop(0)
+
+    async def unsubscribe(self):
+        pass
 
     async def request(self, subject, data, timeout):
-        asked = json.loads(data)
-        if subject.endswith("KICK"):
-            assert "server" in subject
-            self.ended.append(asked["cid"])
-            return SimpleNamespace(data=b"{}")
-        found = [each for each in CONNECTIONS if asked.get("acc") in (None, each.get("account"))]
-        return SimpleNamespace(
-            data=json.dumps({"server": {"id": "server"}, "data": {"now": NOW, "connections": found}})
-        )
+        (server,) = [each for each in self.servers if each in subject]
+        self.ended.append(json.loads(data)["cid"] if server == "server" else server)
+        return SimpleNamespace(data=b"{}")
 
 
 @pytest.mark.parametrize(
@@ -54,3 +72,17 @@ def test_connections_are_ended_by_age_and_by_account(older_than, account, ended)
     broker = AskedBroker()
     assert asyncio.run(end_connections(broker, older_than, account)) == len(ended)
     assert broker.ended == ended
+
+
+def test_every_broker_of_a_cluster_ends_its_own_and_one_that_is_away_is_not_waited_for():
+    broker = AskedBroker(["server", "two"])
+    assert asyncio.run(end_connections(broker, -1.0, "demo.1", brokers=3)) == 4
+    assert broker.ended == [4, 5, "two", "two"]
+
+
+def test_where_nobody_answers_nobody_is_ended():
+    class Nobody(AskedBroker):
+        async def publish(self, subject, data, reply):
+            self.answers.append(SimpleNamespace(data=b"", headers={"Status": "503"}))
+
+    assert asyncio.run(end_connections(Nobody(), -1.0)) == 0

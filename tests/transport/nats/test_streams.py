@@ -8,7 +8,7 @@ import json
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.nats import hub as hub_module
+from fedbandit.transport.nats import probing
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
@@ -21,7 +21,7 @@ from samples.waiting import PATIENCE
 
 def test_a_stream_that_does_not_store_any_more_is_made_anew(tmp_path, monkeypatch):
     """As one is that has once met a full disk: nats-server then writes to it no more, whatever room there is."""
-    monkeypatch.setattr(hub_module, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(probing, "PROBE_SECONDS", 0.3)
 
     async def attempt(broker):
         hub, arrived = await opened(broker)

@@ -5,6 +5,7 @@ credentials = "keys/coordinator.pem"    # with tls://
 authority = "keys"                      # with tls://: a roster says which sites take part; the folder of ca.key
 journal = "journals"                    # a folder of SQLite files, or postgresql://USER@HOST/BASE
 http = "127.0.0.1:8080"                 # health, metrics and the status page
+replicas = 1                            # on how many brokers of a cluster the streams are kept
 standby = false                         # wait while another coordinator has the journals, and take over when it fails
 
 [federations.demo]
@@ -43,6 +44,7 @@ from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 
 GUARDS = {"context": "1.0", "reward": "1.0", "observations_per_second": "100"}  # limits to set, with an example of each
+MOST_REPLICAS = 5  # of NATS
 _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
 _FEDERATION = {
@@ -79,6 +81,7 @@ class ServicePlan:
     journal: str = "journals"
     host: str = "127.0.0.1"
     port: int = 8080
+    replicas: int = 1  # brokers of a cluster on which each stream is kept
     standby: bool = False  # wait for journals that another coordinator has
 
     @property
@@ -86,6 +89,12 @@ class ServicePlan:
         """Return the names of all journals that the coordinator writes to."""
         names = [each.name for each in self.federations]
         return names if self.authority is None else [*names, *map(roster_journal, names)]
+
+    def replicated(self, replicas: int) -> ServicePlan:
+        """Return the plan with streams that are kept on so many brokers."""
+        if not 1 <= replicas <= MOST_REPLICAS:
+            raise InvalidInput(f"replicas must be from 1 to {MOST_REPLICAS}, not {replicas}: give 3, or leave it out")
+        return replace(self, replicas=replicas)
 
     def waiting(self) -> ServicePlan:
         """Return the plan of a coordinator that waits while another has its journals."""
@@ -136,7 +145,7 @@ def read_plan(path: Path) -> ServicePlan:
 
 
 def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
-    _only("", data, {"broker", "credentials", "authority", "journal", "http", "standby", "federations"})
+    _only("", data, {"broker", "credentials", "authority", "journal", "http", "replicas", "standby", "federations"})
     tables = _value(data, "federations", dict, {})
     if not tables:
         raise InvalidInput("there is no federation: add a table [federations.NAME]")
@@ -151,6 +160,7 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
         credentials=folder / credentials if credentials else None, authority=folder / authority if authority else None,
     )  # fmt: skip
     _check_authority(plan)
+    plan = plan.replicated(_value(data, "replicas", int, 1))
     if _value(data, "standby", bool, False):
         plan = plan.waiting()
     return plan.listening_at(data["http"]) if _value(data, "http", str, "") else plan

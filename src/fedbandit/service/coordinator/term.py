@@ -44,7 +44,7 @@ class Term:
     def __init__(self, plan: ServicePlan) -> None:
         """Take the plan; nothing is opened yet."""
         self.plan = plan
-        self.hub = Hub(plan.broker, plan.credentials)
+        self.hub = Hub(plan.broker, plan.credentials, replicas=plan.replicas)
         self.hosts: list[FederationHost] = []
         self.is_serving = False
         self._desk: Desk | None = None  # where the roster is changed, if there is one

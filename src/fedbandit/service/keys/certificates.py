@@ -74,11 +74,13 @@ class Authority:
         return self._certificate(_named(name, number), request.public_key(), until)
 
     def _certificate(self, subject: x509.Name, key: PublicKey, until: datetime, hosts: tuple[str, ...] = ()) -> bytes:
-        usage = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+        usages = [ExtendedKeyUsageOID.CLIENT_AUTH]
+        if hosts:  # a broker comes to the others of its cluster as a client
+            usages.append(ExtendedKeyUsageOID.SERVER_AUTH)
         begin = min(datetime.now(UTC), until) - CLOCKS_DIFFER
         builder = _builder(subject, self.certificate.subject, key, begin, until)
         builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+        builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
         builder = builder.add_extension(issuer, critical=False)
         if hosts:

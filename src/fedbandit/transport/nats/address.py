@@ -32,8 +32,11 @@ class Address:
     >>> address = Address.parse("nats://127.0.0.1:4222/demo")
     >>> address.server, address.federation
     ('nats://127.0.0.1:4222', 'demo')
-    >>> Address.parse("tls://broker/demo").server
-    'tls://broker:4222'
+
+    Of a cluster of brokers there may be several, of which any will do:
+
+    >>> Address.parse("tls://one,two,three:4223/demo").server
+    'tls://one:4222,two:4222,three:4223'
     """
 
     server: str
@@ -44,9 +47,8 @@ class Address:
         """Take an address apart."""
         parts = urlsplit(url)
         name = parts.path.strip("/")
-        server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else url
-        if parts.hostname and re.search(r":\d*$", parts.netloc.rpartition("]")[2]) is None:
-            server += f":{USUAL_PORT}"
+        places = [_with_port(each) for each in parts.netloc.split(",")]
+        server = f"{parts.scheme}://{','.join(places)}" if parts.netloc else url
         check_server(server)
         if not name:
             raise InvalidInput(f"{url!r} does not name the federation: write it after the broker, as in {url}/demo")
@@ -54,8 +56,23 @@ class Address:
         return cls(server, name)
 
 
+def _with_port(place: str) -> str:
+    has_port = re.search(r":\d*$", place.rpartition("]")[2]) is not None
+    return place if has_port or not place else f"{place}:{USUAL_PORT}"
+
+
+def servers_of(url: str) -> list[str]:
+    """Return the URLs of all brokers that a URL names.
+
+    >>> servers_of("nats://one:4222,two:4222")
+    ['nats://one:4222', 'nats://two:4222']
+    """
+    scheme, separator, places = url.partition("://")
+    return [f"{scheme}{separator}{each}" for each in places.split(",")]
+
+
 def check_server(url: str) -> str:
-    """Return the URL of a broker, or say what is wrong with it.
+    """Return the URL of a broker, or of several with commas between them, or say what is wrong with it.
 
     >>> check_server("localhost")
     Traceback (most recent call last):
@@ -63,8 +80,8 @@ def check_server(url: str) -> str:
     fedbandit.core.errors.InvalidInput: 'localhost' is no address of a broker: write nats://HOST:PORT or tls://HOST:PORT
     """
     try:
-        parts = urlsplit(url)
-        is_one = parts.scheme in ("nats", "tls") and bool(parts.hostname) and parts.port is not None
+        named = [urlsplit(each) for each in servers_of(url)]
+        is_one = all(each.scheme in ("nats", "tls") and each.hostname and each.port is not None for each in named)
     except ValueError:  # a port that is no number
         is_one = False
     if not is_one:

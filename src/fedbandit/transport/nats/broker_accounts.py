@@ -24,6 +24,7 @@ MOST_CONNECTIONS = 8  # of one site: one, those that are ending, and somebody wh
 MOST_SUBSCRIPTIONS = 16  # of one connection, which needs 3: what is for a site is copied for each
 CONNECTIONS = "fedbandit-broker.connections"  # where the coordinator asks who is connected since when
 END_CONNECTION = "$SYS.REQ.SERVER.*.KICK"  # and where it ends a connection
+ANSWERED_BY_ALL = {"response_type": "stream"}  # each broker of a cluster answers for itself
 JOINING = "joining"  # the account of those who were invited
 MOST_JOINING = 256  # connections
 MOST_SECONDS = 10  # that the broker waits for the coordinator to say whether somebody may come in: longer than anybody
@@ -42,7 +43,8 @@ def accounts(sites: Mapping[str, int], doorkeeper: str | None = None) -> list[st
     """
     each = [(Subjects(federation), site) for federation, count in sites.items() for site in range(count)]
     lines = [f"system_account: {SYSTEM}", "accounts {"]
-    lines += _account(SYSTEM, {"exports": [_only_for(COORDINATOR, "service", subject) for subject, _ in _SYSTEM]})
+    system = [_only_for(COORDINATOR, "service", subject) | ANSWERED_BY_ALL for subject, _ in _SYSTEM]
+    lines += _account(SYSTEM, {"exports": system})
     exports = [export for subjects, site in each for export in _exports(subjects, site)]
     imports = [_import("service", SYSTEM, subject, to) for subject, to in _SYSTEM]
     if doorkeeper is not None:

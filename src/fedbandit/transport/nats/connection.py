@@ -14,7 +14,7 @@ from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import LinkRefused
-from fedbandit.transport.nats.address import client_library
+from fedbandit.transport.nats.address import client_library, servers_of
 
 END_SECONDS = 2.0  # for a broker that is to say goodbye; asyncio would wait for 30
 PING, PONG = b"PING\r\n", b"PONG\r\n"
@@ -31,7 +31,10 @@ async def connect(
     on_end: Callable[[], None],
     inbox: str = "_INBOX",
 ) -> Any:
-    """Return a connection, or raise ConnectionError; `on_end` is called when it is lost."""
+    """Return a connection to a broker, or to any of several, or raise ConnectionError.
+
+    `on_end` is called when it is lost.
+    """
     nats = client_library()
     is_made = False
     heard: list[Exception] = []
@@ -50,7 +53,7 @@ async def connect(
     connection._transport = _transport()  # the library takes the one that is there
     try:
         await connection.connect(
-            server, name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
+            servers_of(server), name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
             reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, disconnected_cb=lost, closed_cb=lost,
         )  # fmt: skip
         check_version(str(connection.connected_server_version))

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.nats.address import check_server, client_library, security
+from fedbandit.transport.nats.address import check_server, client_library, security, servers_of
 from fedbandit.transport.nats.connection import END_SECONDS, connect, end
 from fedbandit.transport.nats.presence import Presence
+from fedbandit.transport.nats.probing import Probing
 from fedbandit.transport.nats.site_connections import end_connections
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
@@ -26,7 +27,6 @@ log = logging.getLogger("fedbandit.coordinator")
 
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.2
-PROBE_SECONDS = 8.0
 SAY_SECONDS = 5.0  # a broker that reads nothing would hold up everything, and the end too
 
 
@@ -59,20 +59,25 @@ class Door:
 class Hub:
     """One connection for all federations of a coordinator."""
 
-    def __init__(self, server: str, credentials: str | Path | None = None) -> None:
-        """Take the broker's URL and the coordinator's credential."""
+    def __init__(self, server: str, credentials: str | Path | None = None, *, replicas: int = 1) -> None:
+        """Take the broker's URL, the coordinator's credential, and on how many brokers streams are kept."""
         self.server = check_server(server)
-        self.trouble = ""  # why the broker stores nothing, as far as is known
+        self._replicas = replicas
         self._tls = security(server, credentials)
         self._doors: list[Door] = []
         self._answers: dict[str, Answer] = {}  # by the subject under which it is asked
         self._presence = Presence()
+        self._probing = Probing(self.server)
         self._is_closing = False
         self._returning: asyncio.Task[None] | None = None
         self._broker: Any = None
         self._streams: Streams
         self._heard = ""
-        self._failing: set[str] = set()  # streams that did not store when it was last tried
+
+    @property
+    def trouble(self) -> str:
+        """Return why the broker stores nothing, as far as is known."""
+        return self._probing.trouble
 
     @property
     def is_connected(self) -> bool:
@@ -113,36 +118,20 @@ class Hub:
         await self._publish((arrival.source.reply, b"+ACK") for arrival in arrivals if arrival.source.reply)
 
     async def probe(self) -> None:
-        """Find out whether the broker stores what sites send; `trouble` says why it does not. Let others hear of us.
-
-        A stream that could not write once takes nothing any more, even when there is room again. One that fails twice
-        is made anew: sites send again what it held.
-        """
+        """Find out whether the broker stores and delivers what sites send, and see to it. Let others hear of us."""
         if not self.is_connected:
             return
         for door in self._doors:
             await self._presence.say(self._broker, door.subjects)
-        tried = [(door, name, subject) for door in self._doors for name, subject in door.probes.items()]
-        told = await asyncio.gather(*(self._streams.probe(to, door.most_bytes, PROBE_SECONDS) for door, _, to in tried))
-        failing = {name: why for (_, name, _), why in zip(tried, told, strict=True) if why}
-        trouble = next(iter(failing.values()), "")
-        if trouble and not self.trouble:
-            log.error("the broker at %s does not store what sites send (%s): has its disk room?", self.server, trouble)
-        elif self.trouble and not trouble:
-            log.info("the broker at %s stores again what sites send", self.server)
-        self.trouble = trouble
-        for door, name, _ in tried:
-            if name in failing and name in self._failing:
-                with self._while_it_is_there():
-                    await self._streams.remove(name)
-                    await self._streams.arrange_uploads(door.subjects, name, door.clients, door.most_bytes)
-        self._failing = set(failing)
+        with self._while_it_is_there():
+            for door in await self._probing.probe(self._streams, self._doors):
+                await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     async def end_connections(self, older_than: float, account: str | None = None) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
         with self._while_it_is_there():
             self._require()
-            return await end_connections(self._broker, older_than, account)
+            return await end_connections(self._broker, older_than, account, brokers=len(servers_of(self.server)))
         return 0
 
     async def close(self) -> None:
@@ -183,7 +172,8 @@ class Hub:
             self.server, name="coordinator", tls=self._tls, seconds=CONNECT_SECONDS, on_error=self._on_error,
             on_end=self._on_end,
         )  # fmt: skip
-        self._streams = Streams(self._broker.jetstream(), self.server)
+        self._probing.begin()
+        self._streams = Streams(self._broker.jetstream(), self.server, self._replicas)
         for subject in self._answers:
             await self._listen(subject)
 
@@ -209,6 +199,7 @@ class Hub:
         async def admit(message: Any) -> None:
             arrival = Arrival(door.subjects.sender(message.subject), message.data, message)
             if message.subject in probes:
+                self._probing.came(message.subject)
                 await self.settle([arrival])
             else:
                 door.arrive(arrival)

@@ -7,6 +7,7 @@ stay connected for ever, so after an hour it has to come back. One with a valid 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,19 +16,43 @@ from fedbandit.transport.nats.broker_accounts import CONNECTIONS, COORDINATOR, E
 
 AT_ONCE = 256  # connections, so that not all sites come back at the same moment
 ANSWER_SECONDS = 5.0
+NEXT_SECONDS = 0.5  # for the answers of the other brokers of a cluster
+NOBODY = "503"
 
 
-async def end_connections(broker: Any, older_than: float, account: str | None = None) -> int:
+async def end_connections(broker: Any, older_than: float, account: str | None = None, *, brokers: int = 1) -> int:
     """End connections of sites, or of one site's account, that have lasted for more seconds; return how many.
 
-    Where the broker lets nobody, none.
+    Each of the `brokers` of a cluster is asked for its own. Where the broker lets nobody, none.
     """
     which = {"auth": True, "sort": "start", "limit": AT_ONCE} | ({} if account is None else {"acc": account})
+    answers = [json.loads(each) for each in await _ask_all(broker, json.dumps(which).encode(), brokers)]
+    return sum([await _end_some(broker, answer, older_than) for answer in answers])
+
+
+async def _ask_all(broker: Any, question: bytes, brokers: int) -> list[bytes]:
+    """Return what the brokers of a cluster answer; one that is away is not waited for long after another has."""
+    errors = client_library().errors
+    inbox = broker.new_inbox()
+    answers = await broker.subscribe(inbox, max_msgs=brokers)
+    await broker.publish(CONNECTIONS, question, reply=inbox)
+    found: list[bytes] = []
     try:
-        said = await broker.request(CONNECTIONS, json.dumps(which).encode(), timeout=ANSWER_SECONDS)
-        answer = json.loads(said.data)
-    except client_library().errors.NoRespondersError:  # no TLS, or a configuration of one's own
-        return 0
+        while len(found) < brokers:
+            said = await answers.next_msg(timeout=NEXT_SECONDS if found else ANSWER_SECONDS)
+            if said.headers and said.headers.get("Status") == NOBODY:  # no TLS, or a configuration of one's own
+                break
+            found.append(said.data)
+    except errors.TimeoutError:
+        if not found:
+            raise
+    finally:
+        with suppress(errors.Error):  # it has ended by itself with the last answer
+            await answers.unsubscribe()
+    return found
+
+
+async def _end_some(broker: Any, answer: dict[str, Any], older_than: float) -> int:
     server, told = answer["server"]["id"], answer["data"]
     now = _time(told["now"])
     ended = 0

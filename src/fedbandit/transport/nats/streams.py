@@ -10,8 +10,11 @@ would be one that a site can make up, and that the broker has to remember.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
@@ -31,28 +34,43 @@ LARGEST_WORD = 2048  # bytes of a question or a report
 IDS_SECONDS = 0.1  # for which the broker remembers an id that a site made up; less cannot be
 ROOM_FOR_HEADERS = 256  # bytes beside the frame that the broker counts
 LARGEST_PROBE = 64 * 1024
+AGREE_SECONDS = 20.0  # that the brokers of a cluster may need to agree
+AGAIN_SECONDS = 0.2
+NO_LEADER = 10008  # of JetStream: a cluster of which too few brokers run, or that has just begun
+TOO_FEW_BROKERS = (10005, 10023, 10074)  # of JetStream: no peers, no resources, no cluster for so many replicas
 
 
 class Streams:
     """The streams of a broker, as its coordinator sees them."""
 
-    def __init__(self, context: Any, server: str) -> None:
-        """Take the library's JetStream context, and the broker's URL for errors."""
+    def __init__(self, context: Any, server: str, replicas: int) -> None:
+        """Take the library's JetStream context, the broker's URL for errors, and how many brokers keep a stream."""
         self._context = context
         self._server = server
+        self.replicas = replicas
         self._api = client_library().js.api
         self._errors = client_library().js.errors
+
+    @property
+    def _is_in_memory(self) -> bool:
+        """Tell whether what need not outlive a broker is kept in memory.
+
+        In a cluster it is not: brokers of which two were started again, however long after each other, would have lost
+        the majority of copies, and never deliver again.
+        """
+        return self.replicas == 1
 
     async def arrange(self, subjects: Subjects, clients: int, most_bytes: int) -> None:
         """Make what a federation needs, or make it right: its streams, and what delivers them to the coordinator."""
         for name in subjects.streams(clients):
-            await self.arrange_uploads(subjects, name, clients, most_bytes)
+            await self._arrange_uploads(subjects, name, clients, most_bytes)
         for name, subject in subjects.last_words.items():
             limits = {"max_msg_size": LARGEST_WORD + ROOM_FOR_HEADERS, "max_msgs_per_subject": 1}
-            await self._ensure(name, subject, self._api.StorageType.MEMORY, **limits)
+            storage = self._api.StorageType.MEMORY if self._is_in_memory else self._api.StorageType.FILE
+            await self._ensure(name, subject, storage, **limits)
             await self._consume(name, subjects.delivery, MOST_WORDS)
 
-    async def arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
+    async def _arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
         """Make one of the streams on disk."""
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
@@ -78,22 +96,36 @@ class Streams:
         """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
         config = self._api.StreamConfig(
             name=name, subjects=[subject], storage=storage, retention=self._api.RetentionPolicy.WORK_QUEUE,
-            duplicate_window=IDS_SECONDS, **limits,
+            duplicate_window=IDS_SECONDS, num_replicas=self.replicas, **limits,
         )  # fmt: skip
         try:
-            try:
-                await self._context.add_stream(config)
-            except self._errors.BadRequestError:  # it is there with another size
-                await self._renew(config)
+            await self._patiently(partial(self._make, config))
         except self._errors.APIError as error:
+            if error.err_code in TOO_FEW_BROKERS:
+                raise InvalidInput(
+                    f"replicas is {self.replicas}, but the brokers at {self._server} cannot keep so many copies of "
+                    f"{name} ({error.description}): run a cluster of as many brokers, or lower replicas"
+                ) from None
+            if error.err_code == NO_LEADER:
+                raise InvalidInput(
+                    f"the brokers at {self._server} have no leader: see that most of them run, and try again"
+                ) from None
             raise InvalidInput(
                 f"the broker at {self._server} has no JetStream for {name} ({error}): switch JetStream on"
             ) from None
+
+    async def _make(self, config: Any) -> None:
+        try:
+            await self._context.add_stream(config)
+        except self._errors.BadRequestError:  # it is there with another size
+            await self._renew(config)
 
     async def _renew(self, config: Any) -> None:
         try:
             await self._context.update_stream(config)
         except self._errors.APIError as error:  # an earlier version kept messages in another way
+            if error.err_code in TOO_FEW_BROKERS:
+                raise
             log.warning("the stream %s is made anew (%s): sites send again what it held", config.name, error)
             await self._context.delete_stream(config.name)
             await self._context.add_stream(config)
@@ -108,9 +140,23 @@ class Streams:
             await self._context.delete_consumer(stream, CONSUMER)
         config = api.ConsumerConfig(
             durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.EXPLICIT,
-            ack_wait=REDELIVER_SECONDS, max_ack_pending=most, mem_storage=True,
+            ack_wait=REDELIVER_SECONDS, max_ack_pending=most, mem_storage=self._is_in_memory,
         )  # fmt: skip
-        await self._context.add_consumer(stream, config)
+        await self._patiently(partial(self._context.add_consumer, stream, config))
+
+    async def _patiently(self, work: Callable[[], Awaitable[Any]]) -> None:
+        """Do something that a cluster refuses while its brokers have not agreed yet, after one of them was lost."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + (AGREE_SECONDS if self.replicas > 1 else 0.0)
+        while True:
+            try:
+                await work()
+            except (self._errors.APIError, client_library().errors.TimeoutError) as error:
+                if clock() >= end or getattr(error, "err_code", NO_LEADER) not in (NO_LEADER, *TOO_FEW_BROKERS[:2]):
+                    raise
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                return
 
 
 def _largest(most_bytes: int) -> int:

@@ -122,7 +122,8 @@ class Subjects:
 
     def probes(self, clients: int) -> dict[str, str]:
         """Return where the coordinator tries whether the streams of so many sites store, by the stream's name."""
-        return {name: f"{subject[:-1]}{PROBE}" for name, subject in self.streams(clients).items()}
+        every = self.streams(clients) | self.last_words
+        return {name: f"{subject[:-1]}{PROBE}" for name, subject in every.items()}
 
     @property
     def last_words(self) -> dict[str, str]:
