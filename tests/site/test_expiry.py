@@ -7,6 +7,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.service.coordinator.settings import read_plan
+from samples.pair import charter, open_server
+from samples.revising import revise
 from samples.wall_clock import WallClock
 
 ARMS = [[1.0, 0.0], [0.0, 1.0]]
@@ -83,6 +85,22 @@ def test_what_is_no_time_or_no_reward_is_refused(how, words):
 def test_the_default_of_a_duel_is_a_win_or_none():
     with pytest.raises(fb.InvalidInput, match=r"default_reward is 0\.5, but of a duel it is 1 or 0"):
         fb.Site("fldb-ogd", dimension=2, default_reward=0.5)
+
+
+def test_what_a_program_says_holds_though_the_charter_is_revised():
+    clock, of = WallClock(), charter()
+    site = fb.Site(of.algorithm, dimension=3, arms=2, clients=2, horizon=100, expires=60, clock=clock)
+    server = open_server(of)
+    revise(server, {"upload_threshold": 5.0})
+    for frame in site.everything():
+        server.receive(frame, 0.0, 0)
+    for frame in [frame for number, frame in server.commit() if number == 0]:
+        site.hear(frame)
+    assert site.node.revisions == 1
+    site.choose(np.eye(3))
+    clock.now += 60
+    site.news()
+    assert site.pending == 0
 
 
 def write(tmp_path, lines):

@@ -25,7 +25,7 @@ time between an opening and the coordinator's word: what it held may be lost.
 from __future__ import annotations
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.durable.past import SiteWithPast
+from fedbandit.durable.freezing import FreezingSite
 from fedbandit.durable.site_events import Checked, Doubled, Heard, Revised, Ticked
 from fedbandit.protocol.charter_fields import disagreement
 from fedbandit.protocol.revisions import Agreed
@@ -33,7 +33,7 @@ from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_num
 from fedbandit.wire.question import Question
 
 
-class DurableClient(SiteWithPast):
+class DurableClient(FreezingSite):
     """One site of a federation."""
 
     def tick(self, epoch: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fedbandit.durable.journalled_site import JournalledSite
 from fedbandit.durable.site_events import Ended
+from fedbandit.protocol.ending import Ending
 
 
 class EndingSite(JournalledSite):
@@ -15,9 +16,16 @@ class EndingSite(JournalledSite):
 
     _next_end = 0.0  # before this time, in seconds since 1970, no decision ends
 
+    @property
+    def ending(self) -> Ending:
+        """Return how decisions end: as the federation says, else as whoever opened the site says."""
+        agreed = self.charter.ending
+        is_said = agreed.expires is not None or agreed.default_reward is not None
+        return agreed if is_said else self._given.ending
+
     def settle(self, now: float) -> None:
         """End the decisions that have waited for their reward as long as was agreed on."""
-        expires = self.charter.ending.expires
+        expires = self.ending.expires
         if expires is None or now < self._next_end:
             return
         self._next_end = now + expires
@@ -38,7 +46,7 @@ class EndingSite(JournalledSite):
         pending = self.life.decisions.awaiting(decision)
         if pending is None:
             return False
-        reward = self.charter.ending.default_reward
+        reward = self.ending.default_reward
         self.life.end(decision, pending, reward, now)
         self._append(Ended(decision, reward, now))
         return True

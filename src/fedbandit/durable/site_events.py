@@ -108,6 +108,14 @@ class Recalled:
 
 
 @dataclass
+class Froze:
+    """From now on the site decides by a policy in place of what it has learnt, or again by that."""
+
+    state: bytes  # of the policy; without one, what is learnt decides
+    taken: float = 0.0  # when, in seconds since 1970
+
+
+@dataclass
 class Logged:
     """The log of decisions has all that was closed before."""
 
@@ -133,7 +141,6 @@ class Revised:
     charter: str
 
 
-Event: TypeAlias = (
-    Opened | Checked | Doubled | Chose | Awaiting | Learnt | Ended | Recalled | Logged | Heard | Ticked | Revised
-)
-EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Logged, Heard, Ticked, Revised)
+Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Froze | Logged | Ticked | Revised
+Event: TypeAlias = Opened | Checked | Doubled | Heard | Deed
+EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Froze, Logged, Heard, Ticked, Revised)

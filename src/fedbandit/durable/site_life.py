@@ -6,7 +6,7 @@ until the round is over, which is when a download calls for no answer; rewards t
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -14,20 +14,19 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Decided
 from fedbandit.core.turns import Observations
-from fedbandit.durable.agreed_life import AgreedLife
 from fedbandit.durable.decisions import Closed, Decisions, Pending
+from fedbandit.durable.frozen_life import FrozenLife
 from fedbandit.durable.outbox import Outbox
-from fedbandit.durable.site_events import Awaiting, Chose, Ended, Learnt, Logged, Recalled, Revised, Ticked
+from fedbandit.durable.site_events import Awaiting, Chose, Deed, Froze, Learnt, Logged, Recalled, Revised, Ticked
 from fedbandit.durable.site_memory import SiteMemory
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import Frame
 
 WHO = np.zeros(1, dtype=np.int64)
-Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Logged | Ticked | Revised  # what happens to a site
 
 
-class SiteLife(AgreedLife):
+class SiteLife(FrozenLife):
     """One site: a cohort of one."""
 
     def __init__(self, agreed: Agreed, number: int) -> None:
@@ -76,6 +75,7 @@ class SiteLife(AgreedLife):
             decisions.life, decisions.issued, self.waiting, self.in_exchange, node.state, clock=node.clock,
             awaiting=np.array([each.position for each in pending.values()], dtype=np.int64),
             rewards={name: each.reward for name, each in pending.items() if each.reward is not None}, past=self.past,
+            frozen=self.frozen,
         )  # fmt: skip
 
     def recall(self, memory: SiteMemory, kept: dict[int, Any]) -> None:
@@ -91,6 +91,7 @@ class SiteLife(AgreedLife):
         node = self.node
         node.epoch, node.server_epoch, node.state = memory.epoch, memory.server_epoch, memory.state
         node.clock, self.past = memory.clock, memory.past
+        self.freeze(memory.frozen)
         node.sent[:], node.received[:] = memory.sent, memory.received
         self.outbox, self.waiting, self.in_exchange = memory.outbox, memory.waiting, memory.in_exchange
         pending = {}
@@ -114,7 +115,7 @@ class SiteLife(AgreedLife):
 
     def decide(self, features: Floats, draws: Floats) -> Decided:
         """Return the choice."""
-        return self.side.decide(self.node.state, WHO, features, draws)
+        return self.side.decide(self.deciding, WHO, features, draws)
 
     def decided(self, chose: Chose) -> str:
         """Note a decision, and ask what is to be asked before the next; return its name."""
@@ -136,6 +137,8 @@ class SiteLife(AgreedLife):
             self.revise(Agreed.from_text(event.charter))
         elif isinstance(event, Logged):
             self.closed.clear()
+        elif isinstance(event, Froze):
+            self.freeze(event)
         elif isinstance(event, Recalled):
             self.recalled(event)
         else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.durable.outbox import Outbox
+from fedbandit.durable.site_events import Froze
 
 
 @dataclass
@@ -32,6 +33,7 @@ class SiteMemory:
     awaiting: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # positions of the records, in order
     rewards: dict[str, float] = field(default_factory=dict)  # of those whose reward has come
     past: tuple[str, int] = "", 0  # which log the site has learnt from before its first decision, and how many rows
+    frozen: Froze | None = None  # the policy by which the site decides in place of what it has learnt
     pending: dict[str, tuple[int, float | None]] = field(default_factory=dict)  # before 0.2, in place of these two
 
 

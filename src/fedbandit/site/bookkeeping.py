@@ -10,6 +10,7 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.site.decision import Decision
 from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.offer import Offers
+from fedbandit.site.policy import Policy
 from fedbandit.site.predictions import Predictions
 from fedbandit.site.seen import Seen
 from fedbandit.site.warm_start import past_of
@@ -74,6 +75,36 @@ class Bookkeeping(Seen):
         self._line.wake()
         return taken
 
+    @property
+    def frozen(self) -> float | None:
+        """Return when the policy was taken by which the site decides, in seconds since 1970; None: it is not frozen."""
+        with self._guard.reading():
+            return self.node.frozen_at
+
+    def load(self, policy: Policy) -> None:
+        """Decide by a policy from now on, also after a restart; what comes is learnt, sent and logged as before."""
+        with self._guard:
+            if not self.node.life.agreed.has_had(policy.charter):
+                self.charter.require(policy.charter.text, "the policy")
+            self._begin()
+            self._freeze(policy.state_for(self.node.life.side), policy.taken or self._clock())
+
+    def freeze(self) -> None:
+        """Decide from now on by what has been learnt so far, until `thaw`; what comes is learnt as before."""
+        with self._guard:
+            self._begin()
+            self._freeze(self.node.encoded_state(), self._clock())
+
+    def thaw(self) -> None:
+        """Decide again by what is learnt."""
+        with self._guard:
+            self._begin()
+            self._freeze(b"", 0.0)
+
+    def _freeze(self, state: bytes, taken: float) -> None:
+        self.node.freeze(state, taken)
+        self.node.flush()
+
     def _begin(self) -> float:
         """Catch up before anything else changes: what could not be written, what has ended; return the time."""
         now = self._clock()
@@ -81,7 +112,7 @@ class Bookkeeping(Seen):
             self.node.flush()
         if self._log is not None and self._log.is_behind:
             self._log.flush()
-        if self.charter.ending.expires is not None:
+        if self.node.ending.expires is not None:
             self._settle_at(now)
         return now
 

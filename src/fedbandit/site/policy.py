@@ -11,6 +11,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.core.interfaces import Clients
 from fedbandit.durable.checked_input import InputCheck
 from fedbandit.durable.site_life import WHO
 from fedbandit.protocol.charter import Charter
@@ -55,6 +56,10 @@ class Policy:
         self._side = charter.build_for(number).clients
         self._state = decode_state(state, type(self._side.start(1)))
         self._lots = Lots(seed, 0, self._side.draws)
+
+    def state_for(self, side: Clients) -> bytes:
+        """Return what it decides by, as bytes, for a side of the same federation at another revision of its charter."""
+        return encode_state(side.revised(self._state, self._side))
 
     def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Any:
         """Return the arm to play, or the two of a duel: by its id where ids are given, else by its index."""

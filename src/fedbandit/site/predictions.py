@@ -28,7 +28,7 @@ class Predictions:
         found = decided.expected
         if found is None:
             life = self._node.life
-            found = life.side.predicted(life.node.state, WHO, offer, decided.choices)
+            found = life.side.predicted(life.deciding, WHO, offer, decided.choices)
         return None if found is None or not math.isfinite(found[0]) else float(found[0])
 
     def chose(self, name: str, predicted: float | None, propensity: float | None, arms: int) -> tuple[str, ...]:

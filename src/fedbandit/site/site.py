@@ -163,7 +163,7 @@ class Site(Talking):
                 node.tick(self.charter.epoch_at(now))
             draws = self._lots.draw()
             decided = node.life.decide(offer, draws)
-            propensity = self._propensities.of(decided, node.life.node.state, offer, draws)
+            propensity = self._propensities.of(decided, node.life.deciding, offer, draws)
             arm = named_arm(decided.choices, named)
             predicted = None if self._predictions is None else self._predictions.of(offer, decided)
             row = b""
