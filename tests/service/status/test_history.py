@@ -39,7 +39,7 @@ def test_memory_does_not_grow_with_time():
         for minute in range(0, 1440, 5):
             history.add(day * 86_400.0 + minute * 60.0, "uploads")
     for span in SPANS:
-        assert len(history._rings[span]) <= span // WIDTHS[span] + 1
+        assert len(history.rings[span]) <= span // WIDTHS[span] + 1
 
 
 def test_a_clock_that_goes_back_loses_nothing():

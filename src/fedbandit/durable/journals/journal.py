@@ -56,6 +56,12 @@ class Journal(Protocol):
     def size(self) -> int:
         """Return roughly how many bytes it takes where it is stored."""
 
+    def note(self, data: bytes) -> None:
+        """Keep something beside the records, in place of what was kept so before; it may be lost with the process."""
+
+    def noted(self) -> bytes | None:
+        """Return what was last kept beside the records, if anything."""
+
     def beat(self) -> None:
         """Show a sign of life to whoever waits for this journal; raise JournalLost if it was taken away.
 
@@ -84,6 +90,7 @@ class MemoryJournal:
         self._records: dict[int, bytes] = {}
         self._kept: set[int] = set()
         self._snapshot: Entry | None = None
+        self._note: bytes | None = None
         self._last = 0
         self._synced = 0
 
@@ -137,6 +144,14 @@ class MemoryJournal:
 
     def verify(self) -> None:
         """Do nothing: memory is believed."""
+
+    def note(self, data: bytes) -> None:
+        """Keep something beside the records."""
+        self._note = data
+
+    def noted(self) -> bytes | None:
+        """Return what was last kept beside the records, if anything."""
+        return self._note
 
     def beat(self) -> None:
         """Do nothing: nobody can wait for it."""

@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS fedbandit_marks (name text PRIMARY KEY, position bigi
 CREATE TABLE IF NOT EXISTS fedbandit_writers (
     name text, first bigint, version text NOT NULL, PRIMARY KEY (name, first));
 """
+_NOTES = "CREATE TABLE IF NOT EXISTS fedbandit_notes (name text PRIMARY KEY, data bytea NOT NULL)"
 
 _NEWEST = 64  # records that `verify` looks at
 PATIENCE = 2  # seconds to wait for a journal that is held
@@ -138,6 +139,22 @@ class PostgresJournal:
             )
         size: int = rows.fetchone()[0]
         return size
+
+    def note(self, data: bytes) -> None:
+        """Keep something beside the records."""
+        with self._usable():
+            self._base.execute(_NOTES)
+            self._base.execute(
+                "INSERT INTO fedbandit_notes VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET data = excluded.data",
+                (self.name, data),
+            )
+
+    def noted(self) -> bytes | None:
+        """Return what was last kept beside the records, if anything."""
+        with self._usable():
+            self._base.execute(_NOTES)
+            row = self._base.execute("SELECT data FROM fedbandit_notes WHERE name = %s", (self.name,)).fetchone()
+        return None if row is None else bytes(row[0])
 
     def beat(self) -> None:
         """Show a sign of life; raise JournalLost if another process has taken the journal over."""

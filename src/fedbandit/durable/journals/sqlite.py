@@ -15,19 +15,7 @@ from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.mark import Mark, mark_path
 from fedbandit.durable.journals.seals import damaged, seal
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
-
-_TABLES_OF_0_1 = """
-CREATE TABLE records (position INTEGER PRIMARY KEY, kept INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE INDEX kept_records ON records (position) WHERE kept;
-CREATE TABLE snapshots (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER, data BLOB NOT NULL);
-CREATE TABLE synced (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER);
-"""
-_ADDED_SINCE = """
-ALTER TABLE records ADD COLUMN seal INTEGER;
-ALTER TABLE snapshots ADD COLUMN seal INTEGER;
-CREATE TABLE about (one INTEGER PRIMARY KEY CHECK (one = 1), number BLOB NOT NULL);
-CREATE TABLE writers (first INTEGER PRIMARY KEY, version TEXT NOT NULL);
-"""
+from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, NOTES, TABLES_OF_0_1
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
@@ -163,6 +151,17 @@ class SqliteJournal:
         files = [self.path, self.path.with_name(f"{self.path.name}-wal")]
         return sum(each.stat().st_size for each in files if each.exists())
 
+    def note(self, data: bytes) -> None:
+        """Keep something beside the records; the disk is not waited for."""
+        with sqlite_errors(self.path):
+            self._file.execute(NOTES)
+            self._file.execute("INSERT OR REPLACE INTO notes VALUES (1, ?)", (data,))
+
+    def noted(self) -> bytes | None:
+        """Return what was last kept beside the records, if anything."""
+        with sqlite_errors(self.path):
+            return self._rows.noted()
+
     def beat(self) -> None:
         """Show a sign of life; whoever takes a file over ends the process that has it, so it is never lost."""
         if self._beat is None:
@@ -186,7 +185,7 @@ class SqliteJournal:
         self._rows = SqliteRows(self._file, self.path)
         beat_path(self.path).unlink(missing_ok=True)  # of a process that had it before
         if self._rows.is_empty:
-            self._file.executescript(_TABLES_OF_0_1)
+            self._file.executescript(TABLES_OF_0_1)
             self._begin_to_write()
         self._last = self._rows.last()
 
@@ -209,7 +208,7 @@ class SqliteJournal:
         """Before the first record of this process: see to the tables, and say which version writes from now on."""
         file = self._file
         if not self._rows.is_sealed:
-            file.executescript(f"BEGIN IMMEDIATE; {_ADDED_SINCE}")
+            file.executescript(f"BEGIN IMMEDIATE; {ADDED_SINCE}")
             file.execute("INSERT INTO about VALUES (1, ?)", (os.urandom(16),))
             file.execute("INSERT INTO writers VALUES (?, ?)", (self._rows.last() + 1, VERSION))
             file.execute("COMMIT")

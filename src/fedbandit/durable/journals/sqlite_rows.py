@@ -79,6 +79,13 @@ class SqliteRows:
         rule = self._rule(max(after, snapshot.position if snapshot else 0))
         return believed(self.record_rows(after, is_log_kept=is_log_kept), rule, str(self.path))
 
+    def noted(self) -> bytes | None:
+        """Return what is kept beside the records, if anything."""
+        if not self._file.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'notes'").fetchone():
+            return None
+        row = self._file.execute("SELECT data FROM notes").fetchone()
+        return bytes(row[0]) if row is not None and type(row[0]) is bytes else None
+
     def kept(self) -> Iterator[Entry]:
         """Yield the kept records up to the snapshot."""
         rows = self._file.execute(

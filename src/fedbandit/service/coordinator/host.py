@@ -29,6 +29,7 @@ log = logging.getLogger("fedbandit.coordinator")
 LARGEST_GROUP = 64  # so that the first of a group does not wait long for its acknowledgement
 MOST_OF_ONE = 8  # in a group, so that a site that sends without end does not make groups long
 MEASURE_SECONDS = 10.0
+NOTE_SECONDS = 60.0  # between two notes of what the status page tells
 
 
 class FederationHost:
@@ -57,13 +58,14 @@ class FederationHost:
             self._let_go()
             raise
         self._telling = Telling(plan, self.server, now)
+        self._telling.recall(self._journal.noted())
         self.telemetry = self._telling.telemetry
         self.failure = ""  # why it is served no more, if something unforeseen has ended it
         self.changes = Changes(plan, self.server, self.wake)
         self._timer = RoundTimer(self.changes.deadline)
         self._arrived = FairQueue(self.subjects, MOST_OF_ONE)
         self._news = asyncio.Event()
-        self._is_over, self._measured = False, -MEASURE_SECONDS
+        self._is_over, self._measured, self._noted = False, -MEASURE_SECONDS, time.monotonic()
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
@@ -126,6 +128,7 @@ class FederationHost:
         """Take a snapshot, so that the next start is quick, and close the journal."""
         if not self.failure:
             self.server.save()
+            self._journal.note(self._telling.note())
             self._let_go()
 
     def abandon(self) -> None:
@@ -177,10 +180,15 @@ class FederationHost:
         await self._hub.settle(self._arrived.to_settle(group, elapsed))
         if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
             self._measured = elapsed
-            self.concern("journal-damaged", await asyncio.to_thread(self._maintain))
+            note = b""
+            if elapsed > self._noted + NOTE_SECONDS:
+                self._noted, note = elapsed, self._telling.note()
+            self.concern("journal-damaged", await asyncio.to_thread(self._maintain, note))
 
-    def _maintain(self) -> str:
-        """Take a snapshot if one is due; return what is wrong with the journal, if anything is."""
+    def _maintain(self, note: bytes) -> str:
+        """Take a snapshot if one is due, and keep a note; return what is wrong with the journal, if anything is."""
+        if note:
+            self._journal.note(note)
         self.server.maintain()
         self.telemetry.journal_bytes = self._journal.size()
         try:

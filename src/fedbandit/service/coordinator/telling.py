@@ -15,6 +15,7 @@ from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.logs import RateLimiter
 from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.settings import FederationPlan
+from fedbandit.service.status.kept import note_of, recall
 from fedbandit.service.status.members import called, show_members
 from fedbandit.service.status.telemetry import Telemetry
 
@@ -33,6 +34,18 @@ class Telling:
         )  # fmt: skip
         self._lookout = Lookout(self._called, self.telemetry.watch)
         self._sparing = RateLimiter()
+
+    def recall(self, note: bytes | None) -> None:
+        """Go on from what an earlier start has told."""
+        with self.beside():
+            if note is not None and not recall(self.telemetry, note):
+                log.info("%s: the status page begins anew: what was kept of it cannot be read", self._plan.name)
+
+    def note(self) -> bytes:
+        """Return what the next start is to go on from."""
+        with self.beside():
+            return note_of(self.telemetry)
+        return b""
 
     @contextmanager
     def beside(self) -> Iterator[None]:

@@ -23,20 +23,20 @@ class History:
     [{'at': 1000, 'sums': {'uploads': 3.0}}]
     """
 
-    __slots__ = ("_open", "_rings")
+    __slots__ = ("open", "rings")
 
     def __init__(self) -> None:
         """Begin empty."""
-        self._rings: dict[int, deque[tuple[int, Bucket]]] = {span: deque() for span in SPANS}
-        self._open = (0, Bucket())  # the bucket of now; it joins the rings when the next one begins
+        self.rings: dict[int, deque[tuple[int, Bucket]]] = {span: deque() for span in SPANS}
+        self.open = (0, Bucket())  # the bucket of now; it joins the rings when the next one begins
 
     def add(self, now: float, key: str, amount: float = 1.0) -> None:
         """Add to what happens now; a clock that goes back adds to the latest bucket."""
         at = int(now) // WIDTHS[SPANS[0]] * WIDTHS[SPANS[0]]
-        if at > self._open[0]:
+        if at > self.open[0]:
             self._close()
-            self._open = (at, Bucket())
-        _merge(self._open[1], [(key, amount)])
+            self.open = (at, Bucket())
+        _merge(self.open[1], [(key, amount)])
 
     def buckets(self, now: float, span: int) -> list[dict[str, Any]]:
         """Return what happened in the last `span` seconds, oldest first, each with the time at which it begins.
@@ -45,17 +45,17 @@ class History:
         """
         width = WIDTHS[span]
         found: dict[int, Bucket] = {}
-        for at, bucket in [*self._rings[span], self._open]:
+        for at, bucket in [*self.rings[span], self.open]:
             begin = at // width * width
             if bucket and begin > now - span - width:
                 _merge(found.setdefault(begin, Bucket()), bucket.items())
         return [{"at": at, "sums": bucket} for at, bucket in found.items()]
 
     def _close(self) -> None:
-        at, bucket = self._open
+        at, bucket = self.open
         if not bucket:
             return
-        for span, ring in self._rings.items():
+        for span, ring in self.rings.items():
             begin = at // WIDTHS[span] * WIDTHS[span]
             if ring and ring[-1][0] == begin:
                 _merge(ring[-1][1], bucket.items())

@@ -28,7 +28,7 @@ class Refusals:
     """How often which kind of reason was given, and the last of each kind."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    _last: dict[str, dict[str, Any]] = field(default_factory=dict)
+    last: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, site: int, reason: str, now: float) -> None:
         """Count a refusal; -1 stands for a site that is not on the roster."""
@@ -36,8 +36,8 @@ class Refusals:
         if kind not in self.counts and len(self.counts) >= MOST_REASONS:
             kind = OTHER_REASONS
         self.counts[kind] += 1
-        self._last[kind] = {"at": now, "site": site, "reason": reason[:LONGEST]}
+        self.last[kind] = {"at": now, "site": site, "reason": reason[:LONGEST]}
 
     def snapshot(self) -> list[dict[str, Any]]:
         """Return the last of each kind with how many there were, the most frequent first."""
-        return [{"count": count, **self._last[kind]} for kind, count in self.counts.most_common()]
+        return [{"count": count, **self.last[kind]} for kind, count in self.counts.most_common()]

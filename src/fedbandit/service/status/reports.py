@@ -40,7 +40,7 @@ class Reported:
 
 @dataclass
 class Reports:
-    """The reports of all sites of a federation since the coordinator was started.
+    """The reports of all sites of a federation.
 
     >>> reports = Reports()
     >>> reports.take_in(Report(2, 1, 0.5, {"red": 2}).to_frame(client=7, life=1), now=10.0)

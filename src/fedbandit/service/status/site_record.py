@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 MOST_PENDING = 100  # downloads on their way to one site that are told apart
@@ -13,7 +13,7 @@ Version = tuple[int, int]  # the coordinator's epoch, and the number of the down
 
 @dataclass(slots=True)
 class SiteRecord:
-    """One site, as the coordinator has seen it since it was started."""
+    """One site, as the coordinator has seen it."""
 
     number: int
     name: str
@@ -33,6 +33,12 @@ class SiteRecord:
     bytes_up: int = 0
     bytes_down: int = 0
     is_gone: bool = False  # removed or revoked
+
+    def take_over(self, kept: SiteRecord) -> None:
+        """Go on from what was kept; its name and whether it is gone are the roster's to tell."""
+        for each in fields(self):
+            if each.name not in ("number", "name", "is_gone"):
+                setattr(self, each.name, getattr(kept, each.name))
 
     def contact(self, now: float) -> None:
         """Remember that the site was heard of."""

@@ -10,7 +10,7 @@ nothing is raised. A coordinator makes one for each federation and calls:
     watch.look(observations, now)                             now and then
     journal_bytes = n; peers = with how many each shares      now and then
 
-All counts are since the object was made, that is since the coordinator was started. `snapshot(now)` is plain data.
+Counts go on from what an earlier start has kept: see `status.kept`. `snapshot(now)` is plain data.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ class Telemetry:
         self.reports = Reports(largest_reward)
         self.watch = Watch(Concerns() if concerns is None else concerns)
         self.version: Version = (0, 0)
-        self._strangers = SiteRecord(-1, "not on the roster")
-        self._cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
-        self._traffic = History()
+        self.strangers = SiteRecord(-1, "not on the roster")
+        self.cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
+        self.traffic = History()
         self._scalars_of: dict[str, int] = {}  # by kind of message
 
     def received(
@@ -95,11 +95,11 @@ class Telemetry:
             sender = frame.client  # what a frame that was refused says of itself is not believed
         site = self._site(sender)
         site.bytes_up += len(data)
-        self._traffic.add(now, "bytes_up", len(data))
+        self.traffic.add(now, "bytes_up", len(data))
         if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET):
             site.refused += 1
             self.refusals.add(site.number, verdict.reason, now)
-        if site is not self._strangers:
+        if site is not self.strangers:
             site.contact(now)
             if verdict.outcome is Outcome.REPEATED:
                 site.repeated += 1
@@ -124,7 +124,7 @@ class Telemetry:
         frame = _frame(data)
         site = self._site(None if frame is None else frame.client)
         site.bytes_down += len(data)
-        self._traffic.add(now, "bytes_down", len(data))
+        self.traffic.add(now, "bytes_down", len(data))
         if frame is not None and frame.kind is Kind.DOWNLOAD:
             version = (frame.epoch, frame.sequence)
             scalars = self._scalars(frame.body)
@@ -132,8 +132,8 @@ class Telemetry:
             site.downloads += scalars > 0  # a signal is no message
             site.scalars_down += scalars
             site.was_sent(version, now)
-            self._traffic.add(now, "downloads", scalars > 0)
-            self._traffic.add(now, "scalars", scalars)
+            self.traffic.add(now, "downloads", scalars > 0)
+            self.traffic.add(now, "scalars", scalars)
 
     def left_out(self, sites: Iterable[int], now: float) -> None:
         """Remember that a deadline has closed a round without these sites."""
@@ -141,11 +141,11 @@ class Telemetry:
         for each in silent:
             self._site(each).left_out += 1
         if silent:
-            self._cut.append({"at": now, "left_out": silent})
+            self.cut.append({"at": now, "left_out": silent})
 
     def totals(self) -> dict[str, int]:
         """Return the counts over all sites, and of whoever is not one."""
-        every = [*self.sites, self._strangers]
+        every = [*self.sites, self.strangers]
         counted = {name: sum(getattr(site, name) for site in every) for name in COUNTED}
         return {"messages": counted["uploads"] + counted["downloads"], **counted, "reports": self.reports.count}
 
@@ -184,10 +184,10 @@ class Telemetry:
                 for each in concerns[:MOST_CONCERNS]
             ],
             "refusals": self.refusals.snapshot(),
-            "rounds_cut": list(self._cut),
+            "rounds_cut": list(self.cut),
             "span": span,
             "width": WIDTHS[span],
-            "traffic": self._traffic.buckets(now, span),
+            "traffic": self.traffic.buckets(now, span),
             "arms": dict(self.reports.chosen.most_common()),
             "arms_over_time": self.reports.arms.buckets(now, span),
             "rewards_over_time": self.reports.rewards.buckets(now, span),
@@ -222,8 +222,8 @@ class Telemetry:
             if is_accepted:
                 site.uploads += uploads
                 site.scalars_up += scalars
-                self._traffic.add(now, "uploads", uploads)
-                self._traffic.add(now, "scalars", scalars)
+                self.traffic.add(now, "uploads", uploads)
+                self.traffic.add(now, "scalars", scalars)
         elif frame.kind is Kind.ASK and is_accepted:
             site.confirms((frame.epoch, frame.sequence))
             if not frame.is_old:  # sites of 0.1.0 do not tell their backlog
@@ -240,7 +240,7 @@ class Telemetry:
         return self._scalars_of[kind]
 
     def _site(self, number: int | None) -> SiteRecord:
-        return self.sites[number] if number is not None and 0 <= number < len(self.sites) else self._strangers
+        return self.sites[number] if number is not None and 0 <= number < len(self.sites) else self.strangers
 
 
 def _frame(data: bytes) -> Frame | None:

@@ -29,7 +29,7 @@ class Federation {
   }
 
   update(told) {
-    write(this.part("charter"), `${told.algorithm}, running for ${duration(told.now - told.began)}`);
+    write(this.part("charter"), `${told.algorithm}, counted for ${duration(told.now - told.began)}`);
     const [mood, sentence] = verdict(told);
     this.part("verdict").dataset.state = mood;
     write(this.part("verdict").querySelector(".words"), sentence);
