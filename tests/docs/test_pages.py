@@ -103,8 +103,7 @@ def play(page: Path) -> Iterator[Shown]:
         elif block.language == "toml":
             Path(block.title).write_text(block.text + "\n", encoding="utf-8")
             readers = {"[federations.": read_plan, "[arm]": Features.read, "store = ": read_agent_plan}
-            found = [reader for words, reader in readers.items() if words in block.text]
-            (found or [read_experiment])[0](Path(block.title))
+            next((read for words, read in readers.items() if words in block.text), read_experiment)(Path(block.title))
         elif block.language == "console":
             yield from _run_commands(block)
 
