@@ -90,6 +90,49 @@ def test_a_threshold_and_a_limit_change_while_rewards_flow_and_each_counts_once(
     journal.close()
 
 
+def test_features_are_added_and_removed_while_rewards_flow_and_each_counts_once(fedbandit, office, broker, tmp_path):
+    """To 60 features, with uploads that are larger than any before, and to 59: as the program knows, or as ever."""
+    file, rng, observed = ("--file", office.file), np.random.default_rng(3), []
+    sites = open_sites(TABLE)
+
+    def act(size, turns=4):
+        for site in sites:
+            for _ in range(turns):
+                arm = rng.integers(-16, 17, size) / 16
+                site.learn(site.choose(np.tile(arm / 8, (2, 1))).id, 0.5)
+                observed.append(arm / 8)
+
+    for site in sites:
+        site.connect(f"{broker.url}/demo", every=0.3, patience=0.1)
+    act(2)
+    assert "demo: dimension: 2 -> 60 (with migration)" in fedbandit("change", "demo", "dimension=60", *file).out
+    act(2)  # whether the sites have heard of it or not
+    until(lambda: all(site.revision == 1 for site in sites), "the sites to hear of it")
+    act(60)
+    until(lambda: all_is_sent(sites), "larger uploads")
+    assert "demo: revision 2" in fedbandit("change", "demo", "drop=0", "ridge=0.5", *file).out
+    act(60)
+    until(lambda: all(site.revision == 2 for site in sites), "the sites to hear of that")
+    act(59)
+    assert "demo: revision 3" in fedbandit("change", "demo", "upload_threshold=1", *file).out
+    until(lambda: all(site.revision == 3 for site in sites), "the sites to hear of that, too")
+    act(59)
+    until(lambda: all_is_sent(sites), "all uploads")
+    assert [(site.refused, site.trouble) for site in sites] == [([], "")] * 2
+    for site in sites:
+        site.close()
+    assert office.stop() == 0
+    lengths = {2: [1], 60: range(1, 60), 59: range(59)}  # the places of what is left
+    full = [np.pad(arm[lengths[len(arm)]], (0, 59 - len(lengths[len(arm)]))) for arm in observed]
+    journal = open_journal(str(tmp_path / "journals"), "demo", keep_log=True)
+    server = DurableServer(charter(), journal, epoch=1, now=0.0)
+    assert server.accounts.observations == {0: 24, 1: 24}
+    np.testing.assert_array_equal(server.node.state.gram, sum(np.outer(arm, arm) for arm in full))
+    np.testing.assert_array_equal(server.node.state.moment, 0.5 * sum(full))
+    assert encode_state(replay(charter(), journal.records()).state) == encode_state(server.node.state)
+    journal.close()
+
+
 def test_an_edited_file_is_read_again(fedbandit, office, tmp_path):
     file = ("--file", office.file)
     assert fedbandit("reload", *file).out == "demo: nothing has changed\nrounds: nothing has changed\n"
@@ -123,6 +166,9 @@ REFUSED = {
     "a default that is no reward": (("demo", "default_reward=5"), "default_reward is 5, farther from 0 than the limit"),
     "an end that is none": (("demo", "expires=0"), "expires must be a number greater than 0, not '0'"),
     "a deadline where there are no rounds": (("demo", "deadline=5"), "federations.demo.deadline has no meaning for"),
+    "no feature left": (("demo", "drop=0,1"), "no feature would be left: keep one at least"),
+    "no number of features": (("demo", "dimension=many"), "dimension must be a whole number, not 'many'"),
+    "too many features": (("demo", "dimension=5000"), "async-linucb has messages of 100060047 bytes, and"),
     "another algorithm": (("demo", "algorithm=sync-linucb"), "algorithm can change only as a new federation: begin"),
     "a parameter that means another federation": (
         ("demo", "discount=0.5"),

@@ -8,9 +8,10 @@ from scipy.spatial import cKDTree
 
 import fedbandit as fb
 from fedbandit.core.messages import Download, Message, Upload
-from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
+from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.wire import decode, encode, encode_each, weigh
+from fedbandit.wire.header import HEADER_BYTES
 from samples.messages import assert_same
 from samples.runs import assert_same_trace
 from samples.worlds import arrays_for, features_of, recorded

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fedbandit.algorithms.linear.shared.messages import Hello, Statistics
 from fedbandit.durable.outcome import Outcome
-from fedbandit.wire.frame import HEADER, Frame, Kind
+from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.header import HEADER
 from fedbandit.wire.state import encode_state
 from samples.bad_frames import BAD, BODY, GOOD, SITES, statistics, upload
 from samples.coordinators import coordinator

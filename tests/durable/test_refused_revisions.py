@@ -15,7 +15,7 @@ from samples.revising import EAGER, NEVER, federation, revise, state_of
 def test_a_site_cannot_change_what_was_agreed_on():
     server, sites = federation()
     before = server.agreed, state_of(server), len(list(server.journal.records()))
-    forged = server.agreed.next(changed(server.charter, EAGER))
+    forged = server.agreed.next(changed(server.charter, EAGER).charter)
     frame = Frame(Kind.CHARTER, 0, 0, 0, forged.text.encode()).to_bytes()
     verdict = server.receive(frame, 0.0, sender=0)
     assert verdict.reason == "a site may not send a frame of kind charter"

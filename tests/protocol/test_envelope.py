@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedbandit.core.messages import Upload
-from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
+from fedbandit.protocol.envelope import Envelope
+from fedbandit.wire.header import HEADER_BYTES
 from samples.messages import FullDownload, FullUpload, Ping, assert_same, messages
 
 UPLOAD = Envelope(

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Upload
-from fedbandit.protocol.envelope import HEADER_BYTES, Envelope
+from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.wire import encode, weigh
+from fedbandit.wire.header import HEADER_BYTES
 from samples.messages import FullDownload, FullUpload, Ping, Pong, messages
 
 ZERO = (0, 0, 0, 0, 0)

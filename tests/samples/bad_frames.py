@@ -14,7 +14,8 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import encode
-from fedbandit.wire.frame import LARGEST_NUMBER, LARGEST_UPLOAD, Frame, Kind, with_numbers
+from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers
+from fedbandit.wire.header import LARGEST_UPLOAD
 
 SITES, DIMENSION = 3, 4
 LIMITS = Limits(

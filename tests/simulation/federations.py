@@ -7,9 +7,10 @@ from typing import Any
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
-from fedbandit.simulation.faults.run import FADING_FAULTS, FaultyRun
+from fedbandit.simulation.faults.revised import REVISIONS, RevisedRun
+from fedbandit.simulation.faults.run import FADING_FAULTS, FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import TroubledRun
-from simulation.tagged import tagged_setting, tagged_turns
+from simulation.tagged import DENSE, tagged_setting, tagged_turns
 
 TURNS, SITES = 40, 4
 FEDERATIONS = [
@@ -33,6 +34,13 @@ FEDERATIONS = [
 ]
 BY_SEED = 4  # the first so many have their turns among the seeds; the others are run by name
 CLUSTERED, ASKING, ROUNDED, FADING = (4, 5), (6, 7, 8), (9, 10), (11, 12, 13, 14, 15, 16)
+REVISED = (0, 1, 2, 3, 6, 7, 8)  # whose sums can be carried over, and travel as they are
+THRESHOLDS = {  # that a change may give, by algorithm
+    "async-linucb": ({"upload_threshold": 1.0}, {"upload_threshold": 100.0, "download_threshold": 2.0}),
+    "sync-linucb": ({"sync_threshold": 0.5}, {"sync_threshold": 30.0}),
+    "lean-linucb": ({"upload_threshold": 5.0}, {"upload_threshold": 100.0, "download_threshold": 2.0}),
+    "fedlinucb": ({"upload_threshold": 5.0}, {"upload_threshold": 100.0}),
+}
 EPOCH_STEPS = 20  # of a run in an epoch, where a federation forgets
 LIMITS = Limits(
     Bounds(context=2.0, reward=1.0),  # of the tagged world
@@ -48,6 +56,16 @@ def faulty_run(seed: int, federation: int | None = None, **how: Any) -> FaultyRu
     name, parameters = FEDERATIONS[seed % BY_SEED if federation is None else federation]
     charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
     return FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, **{**_epochs(charter), **how}).run()
+
+
+def revised_run(seed: int, federation: int | None = None, **how: Any) -> RevisedRun:
+    """Run one schedule in which the charter is revised."""
+    name, parameters = FEDERATIONS[REVISED[seed % len(REVISED)] if federation is None else federation]
+    charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
+    more = _epochs(charter)
+    faults = {"faults": more.pop("faults", FAULTS) | REVISIONS}
+    given = {"removable": DENSE, "thresholds": THRESHOLDS[name], **more, **faults, **how}
+    return RevisedRun(charter, tagged_turns(seed, TURNS, SITES), seed, **given).run()
 
 
 def troubled_run(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from simulation import checkers, trouble_checkers
-from simulation.federations import faulty_run, troubled_run
+from simulation import checkers, revised_checkers, trouble_checkers
+from simulation.federations import faulty_run, revised_run, troubled_run
 from simulation.planted import PLANTED, Planted
 from simulation.planted_fading import PLANTED_FADING
+from simulation.planted_revisions import PLANTED_REVISIONS
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES, Hangs
 from simulation.poison import poisoned_run
 
@@ -42,13 +43,18 @@ def first_trouble(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) ->
     return first_finding(planted, seeds, troubled_run, trouble_checkers.amiss)
 
 
+def first_revised(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> tuple[int, str] | None:
+    """The same in schedules in which the charter is revised."""
+    return first_finding(planted, seeds, revised_run, revised_checkers.amiss)
+
+
 def first_death(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> tuple[int, str] | None:
     """The same in schedules in which a frame ends the coordinator whenever it is tried."""
     return first_finding(planted, seeds, poisoned_run, trouble_checkers.amiss)
 
 
 if __name__ == "__main__":
-    faults = (PLANTED, first_finding), (PLANTED_FADING, first_finding)
+    faults = (PLANTED, first_finding), (PLANTED_FADING, first_finding), (PLANTED_REVISIONS, first_revised)
     troubles = (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)
     for bugs, finder in (*faults, *troubles):
         for each in bugs:

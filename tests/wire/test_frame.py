@@ -5,13 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.protocol.envelope import HEADER_BYTES
 from fedbandit.wire.frame import (
     BODIES,
-    HEADER,
-    LARGEST_UPLOAD,
     OLD_BODIES,
-    OLD_HEADER,
     Frame,
     Kind,
     Standing,
@@ -20,6 +16,7 @@ from fedbandit.wire.frame import (
     refusal,
     with_numbers,
 )
+from fedbandit.wire.header import HEADER, HEADER_BYTES, LARGEST_UPLOAD, OLD_HEADER
 
 LARGEST = {"I": 2**32 - 1, "Q": 2**64 - 1, "B": 255}
 BY_LAYOUT = {False: "IQQ", True: "QIQ"}  # client, epoch and sequence, now and in 0.1.0
@@ -38,7 +35,7 @@ def test_a_frame_of_the_first_version_is_as_it_was():
     frame = Frame(Kind.VOID, 1, 2, 3, is_old=True)
     assert frame.to_bytes() == data
     assert Frame.from_bytes(data) == frame
-    assert read_header(data) == (Kind.VOID, 1, 2, 3, True, None, 0)
+    assert read_header(data) == (Kind.VOID, 1, 2, 3, True, None, 0, 0)
 
 
 def test_uploads_and_downloads_say_to_which_epoch_their_sums_belong_where_a_federation_forgets():
@@ -124,3 +121,21 @@ def test_any_bytes_are_a_frame_or_a_protocol_error(data):
     except ProtocolError:
         return
     assert frame.to_bytes() == data
+
+
+@pytest.mark.parametrize("clock", [None, 0, 7])
+def test_a_message_names_its_form_where_it_is_not_the_first(clock):
+    first, later = (Frame(Kind.UPLOAD, 3, 1, 9, b"sums", clock=clock, asked=5, form=form) for form in (0, 2**50 + 1))
+    assert (len(later.to_bytes()) - len(first.to_bytes()), first.to_bytes()[0] // 16) == (8, 1 if clock is None else 2)
+    for each in (first, later):
+        assert Frame.from_bytes(each.to_bytes()) == each
+
+
+def test_the_first_form_has_no_name():
+    data = Frame(Kind.UPLOAD, 3, 1, 9, b"sums", form=1).to_bytes()
+    with pytest.raises(ProtocolError, match="names the first form"):
+        Frame.from_bytes(data[:21] + bytes(8) + data[29:])
+    with pytest.raises(ProtocolError, match="frame cut short"):
+        Frame.from_bytes(data[:25])
+    with pytest.raises(ProtocolError, match="unknown kind of frame 53"):
+        Frame.from_bytes(bytes([53]) + data[1:])

@@ -7,7 +7,8 @@ count that. What TLS and NATS put around a frame is not counted here either.
 from __future__ import annotations
 
 from fedbandit.transport.link import RESEND
-from fedbandit.wire.frame import BODIES, HEADER, LONGER_ASKS, Kind
+from fedbandit.wire.frame import BODIES, LONGER_ASKS, Kind
+from fedbandit.wire.header import HEADER
 
 SECONDS_A_DAY = 86_400
 MOST_OF_BUDGET = 0.1  # beyond it sites are told to ask more rarely

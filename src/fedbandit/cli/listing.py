@@ -11,6 +11,7 @@ from rich.table import Table
 
 from fedbandit.cli.screen import out
 from fedbandit.core.algorithm import Algorithm, algorithms
+from fedbandit.core.changes import Change
 from fedbandit.core.environment import environments
 from fedbandit.core.errors import unknown
 from fedbandit.core.parameters import Parameters
@@ -64,7 +65,10 @@ def _describe_parameters(thing: Any, paper: str) -> None:
         table.add_row(each.name, default, each.symbol, escape(f"{each.meaning}: {each.limits}"), *changes)
     out.print(table)
     if is_deployed:
-        out.print("[dim]changes: what `fedbandit change` can do while a federation runs[/]")
+        features = "features are added and removed with migration" if thing.carries_over is Change.MIGRATION else (
+            "features stay as they are"
+        )  # fmt: skip
+        out.print(f"[dim]changes: what `fedbandit change` can do while a federation runs; {features}[/]")
 
 
 def _describe_experiment(experiment: Experiment) -> None:

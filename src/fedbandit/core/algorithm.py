@@ -13,7 +13,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.exploring import exploring
 from fedbandit.core.forgetting import forgetting
 from fedbandit.core.interfaces import Federation
-from fedbandit.core.parameters import Parameters, parameter
+from fedbandit.core.parameters import Described, Parameters, parameter
 from fedbandit.core.registry import Registry
 
 
@@ -65,6 +65,8 @@ class Algorithm(Parameters):
     shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
     lighter: ClassVar[str] = "lower the dimension"  # what makes its messages smaller
 
+    carries_over: ClassVar[Change] = Change.NEVER  # what it means that features are added, removed or weighed anew
+
     discount: ClassVar[float] = 1.0  # what an observation keeps of its weight when an epoch ends; a parameter of some
     restart_quorum: ClassVar[int] = 0  # clients whose alarms let all be forgotten; 0: none do; a parameter of some
 
@@ -79,6 +81,14 @@ class Algorithm(Parameters):
         if id:
             cls.id, cls.title, cls.paper = id, title, paper
             algorithms.add(id, cls)
+
+    @classmethod
+    def describe(cls) -> list[Described]:
+        """List the declared parameters; none changes with migration where nothing can be carried over."""
+        told = super().describe()
+        if cls.carries_over is Change.MIGRATION:
+            return told
+        return [replace(each, change=Change.NEVER) if each.change is Change.MIGRATION else each for each in told]
 
     def for_client(self, client: int) -> Self:
         """Return the parameters as one client has them: of a value given per client, its own."""

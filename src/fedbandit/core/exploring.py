@@ -34,10 +34,6 @@ class Exploring:
         """Return what the side within has: how it starts, learns and receives, and what it says of its messages."""
         return getattr(self.within, name)
 
-    def revised(self, state: Any, before: Any) -> Any:
-        """Return the state of the side within, with its parameters as they are from now on."""
-        return self.within.revised(state, before)
-
     def chances(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Floats:
         """Return how likely each arm is before the lot is drawn; after a sample, given the sample."""
         if self.within.draws_lot:

@@ -70,12 +70,17 @@ class Side(Protocol):
     discount: float = 1.0  # what sums keep of their weight when an epoch ends: see `core.forgetting`
     may_restart: bool = False  # whether the server may let all be forgotten, at both sides
 
-    def revised(self, state: Any, before: Any) -> Any:  # noqa: ARG002
+    def revised(self, state: Any, before: Any, places: Ints | None = None) -> Any:  # noqa: ARG002
         """Return the state of this side with other parameters, `before`, as it is with these from now on.
 
-        The two differ in what parameters declare that can change. Most of that is no part of a state.
+        The two differ in what parameters declare that can change. Most of that is no part of a state. `places` says of
+        each feature where it stood before, -1 of a new one; None: the features are what they were.
         """
         return state
+
+    def carried_over(self, message: Any, before: Any, places: Ints) -> Any:  # noqa: ARG002
+        """Return a message to `before`, this side with other parameters, as it is to this one: places as above."""
+        return message
 
 
 class Clients(Side, Protocol):

@@ -6,6 +6,7 @@ from fedbandit.core.messages import Download
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.protocol.schema import Schema
+from fedbandit.wire.frame import Frame
 
 
 class AgreedLife:
@@ -16,11 +17,26 @@ class AgreedLife:
         self.number = number
         self._agree_on(agreed)
         self.node = ClientNode(self.side, 1, first=number)
+        self.node.know(agreed)
 
     def revise(self, agreed: Agreed) -> None:
         """Go on with a later revision of the charter: what was learnt stays, and counts as it says."""
         self._agree_on(agreed)
-        self.node.take_up(self.side)
+        self.node.take_up(self.side, agreed)
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Return the numbers of the last download: the coordinator's epoch, and the sequence."""
+        return self.node.server_epoch, int(self.node.received[0])
+
+    @property
+    def last_upload(self) -> tuple[int, int]:
+        """Return the epoch of uploads, and the number of the last."""
+        return self.node.epoch, int(self.node.sent[0])
+
+    def schema_of(self, frame: Frame) -> Schema:
+        """Return what a download of the form that a frame names looks like."""
+        return self.schema if frame.form == self.node.form else self.node.schema_of(frame.form)
 
     def _agree_on(self, agreed: Agreed) -> None:
         self.agreed = agreed

@@ -14,6 +14,7 @@ from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Floats
 from fedbandit.core.bounds import SLACK, Bounds
 from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.protocol.forms import Forms
 
 # Where a site is told no limits. Longer arms leave an inverse of V with the usual ridge no digit that is right, and
 # make it infinite in the end; the squares of such rewards still fit into the single precision of neural networks.
@@ -52,8 +53,11 @@ class InputCheck:
     ((1, 2, 2), 1.0)
     """
 
-    def __init__(self, algorithm: Algorithm, dimension: int, bounds: Bounds = LARGEST) -> None:
-        """Take what decides about shapes, and the limits."""
+    def __init__(
+        self, algorithm: Algorithm, dimension: int, bounds: Bounds = LARGEST, forms: Forms | None = None
+    ) -> None:
+        """Take what decides about shapes, the limits, and the forms that vectors may have had before."""
+        self._forms = forms
         self.bounds = bounds
         self._dimension = dimension
         self._axes = 2 - algorithm.shares_context
@@ -67,6 +71,8 @@ class InputCheck:
         It is a copy: the caller may use the array again before the reward comes.
         """
         offer: Floats = arms.copy() if type(arms) is np.ndarray and arms.dtype == np.float64 else _as_floats(arms)
+        if self._forms is not None and offer.ndim == self._axes and offer.shape[-1] != self._dimension:
+            offer = self._forms.fitted_by_length(offer)
         if offer.ndim != self._axes or offer.shape[-1] != self._dimension or not offer.size:
             what = f"({self._dimension},)" if self._axes == 1 else f"(K, {self._dimension})"
             raise InvalidInput(f"arms has shape {offer.shape}, but {what} is needed: reshape it")

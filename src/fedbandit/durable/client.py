@@ -48,7 +48,9 @@ class DurableClient(FreezingSite):
         frame = Frame.from_bytes(data)
         if frame.client != self.number or frame.sequence > LARGEST_NUMBER:
             raise ProtocolError(f"a frame for site {frame.client} with number {frame.sequence} came to {self.number}")
-        if frame.kind in (Kind.DOWNLOAD, Kind.RENEWED):
+        if frame.kind is Kind.DOWNLOAD and not self.life.node.knows(frame.form):
+            self._must_ask = True  # for the revision that this site has not heard of
+        elif frame.kind in (Kind.DOWNLOAD, Kind.RENEWED):
             if self._hear(self.life, frame):
                 self._append(Heard(data))
                 self.refusal = ""

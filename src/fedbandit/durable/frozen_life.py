@@ -39,7 +39,7 @@ class FrozenLife(AgreedLife):
 
     def revise(self, agreed: Agreed) -> None:
         """Go on with a later revision of the charter, and so does the policy."""
-        before = self.side
-        super().revise(agreed)
         if self._policy is not None:
-            self._policy = self.side.revised(self._policy, before)
+            side = agreed.charter.build_for(self.number).clients
+            self._policy = self.node.revised(self._policy, side, agreed)
+        super().revise(agreed)

@@ -15,7 +15,6 @@ from fedbandit.durable.careful import Careful
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
-from fedbandit.durable.retuning import Retuned
 from fedbandit.durable.revised_server import RevisedServer
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
@@ -100,18 +99,10 @@ class JournalledServer(RevisedServer):
         self._unsynced.clear()
         self._since_snapshot = 0
 
-    def revise(self, charter: Charter, retuned: Retuned, now: float) -> None:
-        """Change what the federation has agreed on: see `durable.revised_server`. Sites hear of it with `commit`."""
-        record = ServerRecord(What.REVISED, now, self._next(charter, retuned))
-        self._append(record)
-        self._sync()
-        self._take_in(record)
-        for client in sorted({*self.accounts.epochs, *self.introductions.known()}):
-            self._tell_charter(client)
-
     def _recover(self, epoch: int) -> None:
         self._agree_on(*self._begun_with())
         self.node = ServerNode(self.side, self.charter.setting.clients, epoch)
+        self.node.know(self.agreed)
         self.accounts = Accounts(told={})
         self.clock = 0  # the epoch that it was last told, where the federation forgets; sites may be one ahead
         self.postbox = Postbox()

@@ -79,7 +79,8 @@ class JournalledSite(SiteFigures):
 
     def note(self, features: Floats, draws: Floats, decided: Decided, now: float, row: bytes = b"") -> str:
         """Write down a decision, and what a log of decisions will tell of it later; return its name."""
-        chose = Chose(features, draws, decided.choices, decided.expected, self.life.node.clock or 0, now, row)
+        node = self.life.node
+        chose = Chose(features, draws, decided.choices, decided.expected, node.clock or 0, now, row, node.form)
         self._append(chose)
         return self.life.decided(chose)
 
@@ -149,7 +150,7 @@ class JournalledSite(SiteFigures):
         """Write down what the decisions of a life that await their rewards are learnt from, where that is not done."""
         for name, pending in life.decisions.pending.items():
             if not pending.position:
-                pending.position = self._append(Awaiting.of(name, pending), keep=True)
+                pending.position = self._append(Awaiting.of(name, pending, life.node.form), keep=True)
 
     def _recovered(self, heir: int = 0, begin_anew: bool = False) -> SiteLife:
         """Return the site that the journal tells of; with an heir, as if it had begun that epoch when it was opened."""

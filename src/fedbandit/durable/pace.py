@@ -42,6 +42,10 @@ class Pace:
         self.ahead = max(LEAST, MINUTE * per_second) if ahead is None else ahead
         self._credits: dict[int, _Credit] = {}
 
+    def is_as(self, other: Pace) -> bool:
+        """Tell whether another has the same rate."""
+        return (self.per_second, self.ahead) == (other.per_second, other.ahead)
+
     def allowance(self, site: int, now: float, is_new: bool) -> float:
         """Return how many observations the site may tell of now; the first time that it is asked, the clock starts."""
         first = min(self.ahead, max(LEAST, self.per_second)) if is_new else self.ahead

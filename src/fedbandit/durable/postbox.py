@@ -29,6 +29,7 @@ class Posted:
     body: bytes
     holds: Ints | None = None  # what it says to each of them: see `protocol.holding`
     clock: int | None = None  # the epoch as of which it counts, where the federation forgets
+    form: int = 0  # in which it is, where features have been added or removed
 
 
 class Postbox:
@@ -110,7 +111,7 @@ class Postbox:
         return [
             Posted(
                 each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)),
-                each.message.told_each(), each.clock,
+                each.message.told_each(), each.clock, each.form,
             )
             for each in _by_recipients(self.latest)
         ]  # fmt: skip
@@ -123,7 +124,7 @@ class Postbox:
             message: Any = decode(each.body)
             if each.holds is not None:
                 message = message.holding(each.holds)
-            envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence), each.clock)
+            envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence), each.clock, each.form)
             for client in each.clients.tolist():
                 self.latest.setdefault(client, []).append(envelope)
 

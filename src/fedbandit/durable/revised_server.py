@@ -11,7 +11,10 @@ any number of changes. Sites that can be reached are told; all others are when t
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+
+import numpy as np
 
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.core.interfaces import Server
@@ -21,9 +24,12 @@ from fedbandit.durable.introductions import Introductions
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.retuning import Retuned, Tuning
-from fedbandit.durable.server_record import ServerRecord
+from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.site_accounts import Accounts
 from fedbandit.durable.validation import Limits, Validation
+from fedbandit.protocol.changing import Changed
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.protocol.server import ServerNode
 from fedbandit.wire.frame import Frame, Kind
@@ -35,9 +41,14 @@ class RevisedServer:
 
     journal: Journal
     node: ServerNode
+    accounts: Accounts
     postbox: Postbox
     side: Server
     validation: Validation
+
+    _append: Callable[[ServerRecord], None]
+    _sync: Callable[[], None]
+    _take_in: Callable[[ServerRecord], object]
 
     def __init__(self, given: Charter, limits: Limits) -> None:
         """Take what the coordinator is started with; its journal may know of later revisions."""
@@ -58,8 +69,12 @@ class RevisedServer:
         if before is None or before.charter != agreed.charter:
             self.side = agreed.charter.build().server
         limits = retuned.on(self._file).limits
-        if before is None or self.validation.side is not self.side or self.validation.limits != limits:
-            self.validation = Validation(self.side, agreed.charter.setting, limits)
+        is_known = before is not None and self.validation.side is self.side and before.forms == agreed.forms
+        if not is_known or self.validation.limits != limits:
+            pace = None if before is None else self.validation.pace
+            self.validation = Validation(self.side, agreed.charter.setting, limits, Forms(agreed))
+            if pace is not None and pace.is_as(self.validation.pace):
+                self.validation.pace = pace  # what sites have told of lately still counts
 
     def _begun_with(self) -> tuple[Agreed, Retuned]:
         """Return what the federation had agreed on where the journal begins."""
@@ -73,29 +88,43 @@ class RevisedServer:
             text = ServerRecord.from_bytes(first.data).data.decode(errors="replace").partition(" ")[2]
         return agreed_in(text, self.given, "the journal"), Retuned()
 
+    def revise(self, made: Changed, retuned: Retuned, now: float) -> None:
+        """Change what the federation has agreed on: see `durable.revised_server`. Sites hear of it with `commit`."""
+        record = ServerRecord(What.REVISED, now, self._next(made.charter, retuned, made.places))
+        self._append(record)
+        self._sync()
+        self._take_in(record)
+        for client in sorted({*self.accounts.epochs, *self.introductions.known()}):
+            self._tell_charter(client)
+
     def read_again(self, file: Tuning) -> None:
         """Hear what the coordinator's file says now of what a change may have replaced; it counts from `revise` on."""
         self._file = file
 
-    def _next(self, charter: Charter, retuned: Retuned) -> bytes:
+    def _next(self, charter: Charter, retuned: Retuned, places: tuple[int, ...] | None) -> bytes:
         """Return the record's content of a change, which was tried on a copy of what is known."""
+        if places is not None and self.accounts.old:
+            raise InvalidInput(
+                f"site {min(self.accounts.old)} runs fedbandit 0.1.0, which cannot have its features or its ridge "
+                "changed: upgrade it first"
+            )
         side, state = charter.build().server, self.node.state
         try:
             Validation(side, charter.setting, retuned.on(self._file).limits)
-            side.revised(decode_state(encode_state(state), type(state)), self.side)
+            moved = None if places is None else np.array(places, dtype=np.int64)
+            side.revised(decode_state(encode_state(state), type(state)), self.side, moved)
         except FedbanditError:
             raise
         except Exception as error:
             raise InvalidInput(f"what was learnt cannot be carried over ({error!r}): leave it as it is") from error
-        agreed = self.agreed.next(charter, retuned.text)
+        agreed = self.agreed.next(charter, retuned.text, places)
         return json.dumps({"charter": agreed.text, "retuned": json.loads(retuned.text)}).encode()
 
     def _take_up(self, content: bytes) -> None:
         """Go by a change from now on."""
         values = json.loads(content)
         self._agree_on(Agreed.from_text(values["charter"]), Retuned.from_values(values["retuned"]))
-        if self.node.side is not self.side:
-            self.node.take_up(self.side)
+        self.node.take_up(self.side, self.agreed)
 
     def _tell_charter(self, client: int) -> None:
         charter = self.charter.with_limits(self.validation.limits.bounds)

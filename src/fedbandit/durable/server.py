@@ -123,7 +123,7 @@ class DurableServer(JournalledServer):
         told = accounts.observations.get(client, 0)
         is_next = frame.sequence == seen.look(client, epoch).up_to + 1
         new = observations_in(upload, told)
-        self.validation.check_now(upload, self.node.state, told, is_next)
+        self.validation.check_now(self.node.carried_over(upload), self.node.state, told, is_next)
         self.validation.check_excess(upload, told + new, accounts.excess.get(client, 0.0), is_next)
         self.validation.check_rate(client, new, now, is_new=client not in accounts.joined)
         self._touched.setdefault((client, epoch), 0)

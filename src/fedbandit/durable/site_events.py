@@ -44,6 +44,7 @@ class Chose:
     clock: int = 0  # the epoch in which it was made, where the federation forgets
     time: float = 0.0  # when it was made, in seconds since 1970
     row: bytes = b""  # what a log of decisions will say of it
+    form: int = 0  # of the features: see `protocol.forms`
 
     def pending(self, learns_from_choice: bool, position: int = 0) -> Pending:  # noqa: ARG002
         """Return what is to be kept until the reward comes; this record, at a position, keeps more than that."""
@@ -64,12 +65,13 @@ class Awaiting:
     clock: int
     time: float
     row: bytes
+    form: int = 0  # of the features: see `protocol.forms`
 
     @classmethod
-    def of(cls, name: str, pending: Pending) -> Awaiting:
+    def of(cls, name: str, pending: Pending, form: int) -> Awaiting:
         """Return what is to be kept."""
         return cls(
-            name, pending.features, pending.choice, pending.expected, pending.clock, pending.time, pending.row
+            name, pending.features, pending.choice, pending.expected, pending.clock, pending.time, pending.row, form
         )  # fmt: skip
 
     def pending(self, learns_from_choice: bool, position: int) -> Pending:  # noqa: ARG002

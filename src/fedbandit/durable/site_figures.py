@@ -26,6 +26,11 @@ class SiteFigures:
         return self.life.agreed.count
 
     @property
+    def form(self) -> int:
+        """Return the form in which sums are: see `protocol.forms`."""
+        return self.life.node.form
+
+    @property
     def draws(self) -> int:
         """Return how many standard normals a choice needs."""
         return self.life.side.draws

@@ -41,6 +41,13 @@ class SiteLife(FrozenLife):
         self.closed: list[Closed] = []  # decisions that a log of decisions may not have yet
         self._takes_turns = self.side.cadence is Cadence.TURN
 
+    def revise(self, agreed: Agreed) -> None:
+        """Go on with a later revision of the charter, with all decisions that await their rewards."""
+        form = self.node.form
+        super().revise(agreed)
+        for each in self.decisions.pending.values():
+            each.features = self.node.fitted(each.features, form)
+
     def open(self, fresh: int) -> None:
         """Begin a new life; the first one begins an epoch."""
         self.decisions.open(fresh)
@@ -98,20 +105,11 @@ class SiteLife(FrozenLife):
         positions = {kept[at].decision: (at, memory.rewards.get(kept[at].decision)) for at in memory.awaiting.tolist()}
         for name, (position, reward) in (memory.pending | positions).items():
             pending[name] = kept[position].pending(self.side.learns_from_choice, position)
+            pending[name].features = node.fitted(pending[name].features, kept[position].form)
             pending[name].reward = reward
         self.decisions = Decisions(memory.life, memory.issued, pending)
         needed = {each.position for each in pending.values()}
         self.released = [position for position in kept if position not in needed]
-
-    @property
-    def version(self) -> tuple[int, int]:
-        """Return the numbers of the last download: the coordinator's epoch, and the sequence."""
-        return self.node.server_epoch, int(self.node.received[0])
-
-    @property
-    def last_upload(self) -> tuple[int, int]:
-        """Return the epoch of uploads, and the number of the last."""
-        return self.node.epoch, int(self.node.sent[0])
 
     def decide(self, features: Floats, draws: Floats) -> Decided:
         """Return the choice."""
@@ -189,7 +187,7 @@ class SiteLife(FrozenLife):
     def receive(self, frame: Frame) -> bool:
         """Take in a download, unless it or a later one was taken in before; return whether it was new."""
         before = self.version
-        envelopes = self.node.receive(Envelope.of(frame, self.schema.open(frame.body)))
+        envelopes = self.node.receive(Envelope.of(frame, self.schema_of(frame).open(frame.body)))
         is_new = self.version > before
         self._put(envelopes, answers=is_new)
         self._catch_up()

@@ -22,6 +22,7 @@ from fedbandit.core.interfaces import Server
 from fedbandit.core.messages import Message, Upload
 from fedbandit.durable.pace import Pace
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.schema import Schema
 from fedbandit.protocol.seen import Seen
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind
@@ -70,14 +71,20 @@ class Limits:
 class Validation:
     """The checks of one federation."""
 
-    def __init__(self, side: Server, setting: Setting, limits: Limits) -> None:
-        """Take the server side, whose declarations say what it can receive, the setting and the limits."""
+    def __init__(self, side: Server, setting: Setting, limits: Limits, forms: Forms | None = None) -> None:
+        """Take the server side, whose declarations say what it can receive, the setting, the limits and the forms."""
         self.limits = limits
         self.side = side
         self.bounds = side.bounds(limits.bounds)
         self.pace = Pace(limits.observations_per_second, limits.observations_ahead)
         self.clients = setting.clients
         self.schema = Schema.of(side, Upload, setting).require_shapes()
+        self._forms = forms
+
+    @property
+    def most_bytes(self) -> int:
+        """Return how many bytes an upload can have, of the present form or of one before it."""
+        return max(self.schema.most_bytes, self._forms.most_bytes(Upload) if self._forms else 0)
 
     def check_header(self, frame: Frame, sender: int | None) -> None:
         """Refuse a frame that goes the wrong way, comes from a stranger, or names another site than its sender."""
@@ -122,7 +129,7 @@ class Validation:
     def open(self, frame: Frame, epoch: int) -> Envelope:
         """Return the upload of a frame if it is one that this federation can take in, in this epoch; else raise."""
         self._check_clock(frame, epoch)
-        message: Message = self.schema.open(frame.body)
+        message: Message = self._schema_of(frame).open(frame.body)
         assert isinstance(message, Upload)  # the schema knows no other
         for name in message.shapes():
             value = getattr(message, name)
@@ -131,6 +138,17 @@ class Validation:
                 raise ProtocolError(f"{name} has a number of size {most:g}: the limit is {self.limits.magnitude:g}")
         message.check(self.bounds)
         return Envelope.of(frame, message)
+
+    def _schema_of(self, frame: Frame) -> Schema:
+        """Return what an upload of the form that a frame names looks like; one that is not known yet is put off."""
+        if frame.form == (self._forms.present if self._forms else 0):
+            return self.schema
+        if self._forms is None or not self._forms.knows(frame.form):
+            raise NotYet(
+                f"site {frame.client} sends sums with features of which this coordinator knows nothing: make the last "
+                "change of the features again, if the journal was restored from a backup"
+            )
+        return self._forms.schema(frame.form, Upload)
 
     def check_now(self, upload: Envelope, state: Any, observations: int, is_next: bool) -> None:
         """Refuse what no honest site can send after all that it has sent before, `observations` in all.

@@ -9,12 +9,13 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import Clients, Decided, Outgoing
-from fedbandit.core.messages import Upload
+from fedbandit.core.interfaces import Clients, Decided, Federation, Outgoing
+from fedbandit.core.messages import Download, Upload
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.fading import FadingNode
 from fedbandit.protocol.holding import lacks_of
+from fedbandit.protocol.schema import Schema
 from fedbandit.protocol.sequence import raise_to
 
 
@@ -70,6 +71,8 @@ class ClientNode(FadingNode[Clients]):
         """Take in a download, except at clients that have had it or a later one; return the answers."""
         if envelope.is_upload or np.ndim(envelope.sequence):
             raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
+        if envelope.form != self.form:
+            envelope = self.carried_over(envelope)
         if envelope.clock != self.clock:
             self._check_clock(envelope)
         if envelope.epoch != self.server_epoch:
@@ -89,6 +92,17 @@ class ClientNode(FadingNode[Clients]):
             self.received[to] = envelope.sequence
         return self._seal(self._take_in(to, envelope.message if envelope.clock == self.clock else self._met(envelope)))
 
+    def schema_of(self, form: int) -> Schema:
+        """Return what downloads of a form look like."""
+        return self._known(form).schema(form, Download)
+
+    def fitted(self, vectors: Floats, form: int) -> Floats:
+        """Return vectors of features of a form as they are in the present one."""
+        return vectors if form == self.form else self._known(form).fitted(vectors, form)
+
+    def _mine(self, sides: Federation) -> Clients:
+        return sides.clients
+
     def _take_in(self, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
         if message.tells_what_it_holds():
             lacks = lacks_of(message.holds, self.epoch, self.sent, to)
@@ -102,5 +116,5 @@ class ClientNode(FadingNode[Clients]):
             sequence = self.sent[each.clients] + 1
             self.sent[each.clients] = sequence
             names = each.clients + self.first if self.first else each.clients
-            sealed.append(Envelope(names, each.message, self.epoch, sequence, self.clock))
+            sealed.append(Envelope(names, each.message, self.epoch, sequence, self.clock, self.form))
         return sealed

@@ -10,10 +10,8 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.wire import encode, encode_each
-from fedbandit.wire.frame import CLOCKED_HEADER, HEADER, Frame, Kind
-
-HEADER_BYTES = HEADER.size  # kind u8, client u32, epoch u64, sequence u64
-CLOCK_BYTES = CLOCKED_HEADER.size - HEADER.size
+from fedbandit.wire.frame import Frame
+from fedbandit.wire.header import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,7 @@ class Envelope:
     epoch: int
     sequence: Ints  # (clients,) of an upload, () of a download
     clock: int | None = None  # the epoch to which its sums belong, where a federation forgets: see `protocol.fading`
+    form: int = 0  # in which its sums are, where features have been added or removed: see `protocol.forms`
 
     @property
     def is_upload(self) -> bool:
@@ -41,7 +40,8 @@ class Envelope:
         for each in range(len(self.clients)):
             row = slice(each, each + 1)
             if isinstance(self.message, Upload):
-                yield Envelope(self.clients[row], self.message.rows(row), self.epoch, self.sequence[row], self.clock)
+                numbers = self.epoch, self.sequence[row], self.clock, self.form
+                yield Envelope(self.clients[row], self.message.rows(row), *numbers)
             else:
                 yield self.only(row)
 
@@ -53,17 +53,18 @@ class Envelope:
         elif isinstance(message, Download):
             message = message.to_some(wanted)
         sequence = self.sequence[wanted] if np.ndim(self.sequence) else self.sequence
-        return Envelope(self.clients[wanted], message, self.epoch, sequence, self.clock)
+        return Envelope(self.clients[wanted], message, self.epoch, sequence, self.clock, self.form)
 
     def frames(self) -> Iterator[Frame]:
         """Yield one frame a client; the payload of a download is packed once for all of them."""
         if self.is_upload:
             for one in self.split():
                 numbers = int(one.clients[0]), self.epoch, int(one.sequence[0])
-                yield Frame(Kind.UPLOAD, *numbers, encode(one.message), clock=self.clock)
+                yield Frame(Kind.UPLOAD, *numbers, encode(one.message), clock=self.clock, form=self.form)
         else:
             for client, body in zip(self.clients.tolist(), encode_each(self.message, len(self.clients)), strict=True):
-                yield Frame(Kind.DOWNLOAD, client, self.epoch, int(self.sequence), body, clock=self.clock)
+                numbers = client, self.epoch, int(self.sequence)
+                yield Frame(Kind.DOWNLOAD, *numbers, body, clock=self.clock, form=self.form)
 
     @classmethod
     def of(cls, frame: Frame, message: Message) -> Envelope:
@@ -75,4 +76,4 @@ class Envelope:
         (array([3]), array([9]))
         """
         sequence = np.array([frame.sequence]) if frame.kind is Kind.UPLOAD else np.array(frame.sequence)
-        return cls(np.array([frame.client]), message, frame.epoch, sequence, frame.clock)
+        return cls(np.array([frame.client]), message, frame.epoch, sequence, frame.clock, frame.form)

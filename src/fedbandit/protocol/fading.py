@@ -10,12 +10,16 @@ before a restart counts nothing after it, whatever the epochs are.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.forgetting import Forgets
-from fedbandit.core.interfaces import Side
+from fedbandit.core.interfaces import Federation, Side
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.forms import Forms
+from fedbandit.protocol.revisions import Agreed
 
 AnySide = TypeVar("AnySide", bound=Side)
 
@@ -35,10 +39,48 @@ class FadingNode(Generic[AnySide]):
         self._span = SPAN if side.may_restart else _NO_RESTARTS
         self.clock = 0 if side.discount < 1.0 or side.may_restart else None
 
-    def take_up(self, side: AnySide) -> None:
+    form: int = 0  # in which its sums are: see `protocol.forms`
+    _forms: Forms | None = None
+
+    def know(self, agreed: Agreed) -> None:
+        """Hear in which forms messages may come, and in which its own are."""
+        self._forms = Forms(agreed)
+        self.form = self._forms.present
+
+    def take_up(self, side: AnySide, agreed: Agreed) -> None:
         """Go on with the side of another revision of the charter."""
-        self.state = side.revised(self.state, self.side)
-        self.side = side
+        self.state, self.side = self.revised(self.state, side, agreed), side
+        self.know(agreed)
+
+    def revised(self, state: Any, side: AnySide, agreed: Agreed) -> Any:
+        """Return a state of the side that this node runs as it is with that of a later revision, form after form."""
+        before, forms = self.side, Forms(agreed)
+        if not forms.knows(self.form):
+            raise InvalidInput("a revision that knows nothing of the form in which sums are here")
+        for sides, places in forms.steps(self.form):
+            between = self._mine(sides)
+            state, before = between.revised(state, before, places), between
+        return side.revised(state, before)
+
+    @abstractmethod
+    def _mine(self, sides: Federation) -> AnySide:
+        """Return the side that this node runs."""
+
+    def knows(self, form: int) -> bool:
+        """Tell whether messages of a form can be read here."""
+        return form == self.form or (self._forms is not None and self._forms.knows(form))
+
+    def carried_over(self, envelope: Envelope) -> Envelope:
+        """Return an envelope as it is in the form that sums have here."""
+        if envelope.form == self.form:
+            return envelope
+        forms = self._known(envelope.form)
+        return replace(envelope, message=forms.carried_over(envelope.message, envelope.form), form=self.form)
+
+    def _known(self, form: int) -> Forms:
+        if self._forms is None or not self._forms.knows(form):
+            raise ProtocolError(f"a message in the form {form}, which is not known here")
+        return self._forms
 
     def tick(self, epoch: int) -> None:
         """Hear that an epoch has begun; one that is not later than the clock changes nothing."""

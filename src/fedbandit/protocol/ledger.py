@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Message, Upload
-from fedbandit.protocol.envelope import CLOCK_BYTES, HEADER_BYTES, Envelope
+from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire import weigh
+from fedbandit.wire.header import CLOCK_BYTES, FORM_BYTES, HEADER_BYTES
 
 
 @dataclass(slots=True)
@@ -37,8 +38,8 @@ class Ledger:
         transfers = clients * times
         weight = weigh(message, clients)
         self.bytes += weight.bytes * times + transfers * HEADER_BYTES
-        if isinstance(sent, Envelope) and sent.clock is not None:
-            self.bytes += transfers * CLOCK_BYTES
+        if isinstance(sent, Envelope):
+            self.bytes += transfers * (CLOCK_BYTES * (sent.clock is not None) + FORM_BYTES * bool(sent.form))
         if message.is_signal():
             self.signals += transfers
             return

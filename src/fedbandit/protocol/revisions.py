@@ -30,6 +30,14 @@ class Former(NamedTuple):
     features: int
 
 
+class Form(NamedTuple):
+    """What sums look like from a revision on: see `protocol.forms`."""
+
+    revision: int
+    charter: str  # as it was then
+    places: tuple[int, ...] = ()  # of each feature, where it stood in the form before; -1: it is new
+
+
 @dataclass(frozen=True)
 class Agreed:
     """A charter, and the revisions that led to it.
@@ -44,6 +52,7 @@ class Agreed:
     charter: Charter
     revision: int = 0
     former: tuple[Former, ...] = ()
+    forms: tuple[Form, ...] = ()  # none: there was but one
 
     @property
     def count(self) -> int:
@@ -56,11 +65,17 @@ class Agreed:
         charter = self.charter
         return Former(self.revision, charter.fingerprint, int(charter.features or "0", 16))
 
-    def next(self, charter: Charter, beside: str = "") -> Agreed:
-        """Return the next revision; `beside` is what changes with it and is none of the sites' business."""
-        content = f"{self.revision} {charter.text} {beside}".encode()
+    def next(self, charter: Charter, beside: str = "", places: tuple[int, ...] | None = None) -> Agreed:
+        """Return the next revision; `beside` is what changes with it and is none of the sites' business.
+
+        With `places` of features it begins a new form.
+        """
+        content = f"{self.revision} {charter.text} {beside} {places}".encode()
         digest = int.from_bytes(blake2b(content, digest_size=_DIGEST_BITS // 8).digest(), "little")
-        return Agreed(charter, (self.count + 1 << _DIGEST_BITS) + digest, (*self.former, self.as_told))
+        revision, forms = (self.count + 1 << _DIGEST_BITS) + digest, self.forms
+        if places is not None:
+            forms = (*(forms or (Form(0, self.charter.text),)), Form(revision, charter.text, places))
+        return Agreed(charter, revision, (*self.former, self.as_told), forms)
 
     def follows(self, other: Agreed) -> bool:
         """Tell whether this is a later revision of what another was agreed on."""
@@ -86,6 +101,8 @@ class Agreed:
         if not self.revision:
             return self.charter.text
         values = {**json.loads(self.charter.text), "revision": self.revision, "former": self.former}
+        if self.forms:
+            values["forms"] = self.forms
         return json.dumps(values, sort_keys=True)
 
     @classmethod
@@ -95,13 +112,18 @@ class Agreed:
         values: dict[str, Any] = json.loads(text)
         try:
             former = tuple(Former(*map(int, each)) for each in values.get("former", ()))
-            return cls(charter, int(values.get("revision", 0)), former)
+            forms = tuple(_form(*each) for each in values.get("forms", ()))
+            return cls(charter, int(values.get("revision", 0)), former, forms)
         except (TypeError, ValueError):
             raise InvalidInput(f"{text[:60]!r} has revisions that are none: is the sender's fedbandit newer?") from None
 
     def with_charter(self, charter: Charter) -> Agreed:
         """Return the same revision with its charter told in another way, as with limits."""
         return replace(self, charter=charter)
+
+
+def _form(revision: int, charter: str, places: list[int]) -> Form:
+    return Form(int(revision), str(charter), tuple(map(int, places)))
 
 
 def count_of(revision: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import Outgoing, Server
+from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.fading import SPAN, FadingNode
@@ -73,12 +73,17 @@ class ServerNode(FadingNode[Server]):
 
     def merge(self, envelope: Envelope) -> list[Envelope]:
         """Take in uploads that are known to be new; return what is to be carried to the clients."""
+        if envelope.form != self.form:
+            envelope = self.carried_over(envelope)
         self.stamps[envelope.clients] = stamps(envelope.epoch, envelope.clients, self.seen)
         message = envelope.message if envelope.clock == self.clock else self._met(envelope)
         outgoing = self.side.receive(self.state, envelope.clients, message)
         if self.side.may_restart:
             self._reach(self.side.restarts(self.state) * SPAN)
         return self._seal(outgoing)
+
+    def _mine(self, sides: Federation) -> Server:
+        return sides.server
 
     def _check_restarts(self, envelope: Envelope) -> None:
         if envelope.clock is not None and self.clock is not None:
@@ -104,5 +109,5 @@ class ServerNode(FadingNode[Server]):
             message = each.message
             if message.tells_what_it_holds():
                 message = message.holding(self.stamps.take(each.clients))
-            sealed.append(Envelope(each.clients, message, self.epoch, np.asarray(self.sent), self.clock))
+            sealed.append(Envelope(each.clients, message, self.epoch, np.asarray(self.sent), self.clock, self.form))
         return sealed

@@ -12,6 +12,7 @@ from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.protocol.server import ServerNode
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
@@ -27,7 +28,8 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
         elif record.what is What.TICKED:
             node.tick(int(record.data))
         elif record.what is What.REVISED:
-            node.take_up(Charter.from_text(json.loads(record.data)["charter"]).build().server)
+            agreed = Agreed.from_text(json.loads(record.data)["charter"])
+            node.take_up(agreed.charter.build().server, agreed)
         elif record.what is What.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:

@@ -87,7 +87,7 @@ class Bookkeeping(Seen):
             if not self.node.life.agreed.has_had(policy.charter):
                 self.charter.require(policy.charter.text, "the policy")
             self._begin()
-            self._freeze(policy.state_for(self.node.life.side), policy.taken or self._clock())
+            self._freeze(policy.state_for(self.node.life.side, self.node.life.agreed), policy.taken or self._clock())
 
     def freeze(self) -> None:
         """Decide from now on by what has been learnt so far, until `thaw`; what comes is learnt as before."""

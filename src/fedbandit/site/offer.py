@@ -13,6 +13,8 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.checked_input import InputCheck, checked_limits
 from fedbandit.features.features import Features, Values
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.forms import Forms
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.site.decision import check_ids
 
 
@@ -25,9 +27,14 @@ class Offers:
     ['red', 'blue']
     """
 
-    def __init__(self, charter: Charter, bounds: Bounds, features: Features | None = None) -> None:
-        """Take what the federation has agreed on, the limits of vectors and rewards, and the features if any."""
-        self.check = InputCheck(charter.algorithm, charter.setting.dimension, bounds)
+    def __init__(
+        self, charter: Charter, bounds: Bounds, features: Features | None = None, forms: Forms | None = None
+    ) -> None:
+        """Take what the federation has agreed on, the limits of vectors and rewards, and the features if any.
+
+        Vectors may have any of the `forms`, as far as their lengths tell them apart.
+        """
+        self.check = InputCheck(charter.algorithm, charter.setting.dimension, bounds, forms)
         self._arms = charter.setting.arms  # where they share a context
         self.features = features
         if features is not None and bounds.context < 1:
@@ -35,9 +42,10 @@ class Offers:
                 f"limits['context'] is {bounds.context:g}, but vectors of features have lengths up to 1: give 1"
             )
 
-    def revised(self, charter: Charter) -> Offers:
+    def revised(self, agreed: Agreed) -> Offers:
         """Return what reads by a later revision of the charter, with the limits that it tells."""
-        return Offers(charter, checked_limits(charter.limits), self.features)
+        charter = agreed.charter
+        return Offers(charter, checked_limits(charter.limits), self.features, Forms(agreed))
 
     def read(self, arms: Any, ids: Sequence[Any] | None, context: Values | None) -> tuple[Floats, Sequence[Any] | None]:
         """Return the vectors of a turn and the ids of its arms."""

@@ -15,6 +15,8 @@ from fedbandit.core.interfaces import Clients
 from fedbandit.durable.checked_input import InputCheck
 from fedbandit.durable.site_life import WHO
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.forms import Forms
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.site.decision import check_ids, named_arm
 from fedbandit.site.exploration import Lots
 from fedbandit.wire.state import decode_state, encode_state
@@ -31,6 +33,7 @@ class PolicyFile:
     version: int
     state: bytes  # which type it is of follows from the charter
     taken: float = 0.0  # when, in seconds since 1970; 0 in files of versions that did not say
+    form: int = 0  # of the features: see `protocol.forms`
 
 
 class Policy:
@@ -45,10 +48,18 @@ class Policy:
     """
 
     def __init__(
-        self, charter: Charter, number: int, version: int, state: bytes, seed: int = 0, taken: float = 0.0
+        self,
+        charter: Charter,
+        number: int,
+        version: int,
+        state: bytes,
+        seed: int = 0,
+        taken: float = 0.0,
+        form: int = 0,
     ) -> None:
         """Take the state of a client side, as bytes, and when it was taken, in seconds since 1970; 0: nobody knows."""
         self.taken = taken
+        self.form = form
         self.charter = charter
         self.number = number
         self.version = version
@@ -57,9 +68,15 @@ class Policy:
         self._state = decode_state(state, type(self._side.start(1)))
         self._lots = Lots(seed, 0, self._side.draws)
 
-    def state_for(self, side: Clients) -> bytes:
-        """Return what it decides by, as bytes, for a side of the same federation at another revision of its charter."""
-        return encode_state(side.revised(self._state, self._side))
+    def state_for(self, side: Clients, agreed: Agreed) -> bytes:
+        """Return what it decides by, as bytes, for a side of the same federation at a later revision of its charter."""
+        forms, before = Forms(agreed), self._side
+        if not forms.knows(self.form):
+            raise InvalidInput("the policy was taken with features of which this site has not heard: take another")
+        state = decode_state(encode_state(self._state), type(self._state))
+        for sides, places in forms.steps(self.form):
+            state, before = sides.clients.revised(state, before, places), sides.clients
+        return encode_state(side.revised(state, before))
 
     def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Any:
         """Return the arm to play, or the two of a duel: by its id where ids are given, else by its index."""
@@ -88,7 +105,8 @@ class Policy:
     def to_bytes(self) -> bytes:
         """Return the policy as bytes."""
         state = encode_state(self._state)
-        return encode_state(PolicyFile(self.charter.text, self.number, self.version, state, self.taken))
+        file = PolicyFile(self.charter.text, self.number, self.version, state, self.taken, self.form)
+        return encode_state(file)
 
     @classmethod
     def from_bytes(cls, data: bytes, seed: int = 0) -> Policy:
@@ -96,7 +114,7 @@ class Policy:
         file = decode_state(data, PolicyFile)
         if not isinstance(file, PolicyFile):
             raise ProtocolError("these bytes are a state, but not a policy")
-        return cls(Charter.from_text(file.charter), file.number, file.version, file.state, seed, file.taken)
+        return cls(Charter.from_text(file.charter), file.number, file.version, file.state, seed, file.taken, file.form)
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file."""

@@ -223,12 +223,14 @@ class Site(Talking):
         """Return what the site has learnt so far as a policy, which can be saved to a file."""
         with self._guard.reading():
             node = self.node
-            return Policy(self.charter, node.number, node.version, node.encoded_state(), taken=self._clock())
+            return Policy(
+                self.charter, node.number, node.version, node.encoded_state(), taken=self._clock(), form=node.form
+            )
 
     def _take_up(self) -> None:
         """Go by what the federation has agreed on now."""
         self.charter = self.node.charter
-        self._offers = self._offers.revised(self.charter)
+        self._offers = self._offers.revised(self.node.life.agreed)
         self._lots.size = self.node.draws
         self._propensities.take_up(self.node.life.side)
         self._rows = LogRows(self.charter, self.node.life.side, self.node.number, is_raw=self._rows.is_raw)

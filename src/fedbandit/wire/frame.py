@@ -35,6 +35,11 @@ There the epochs of ASK, CLOSE and CLOSED are u32, an ASK ends with its mark, an
 Where a federation forgets (`protocol.fading`), uploads and downloads say to which of its epochs their sums belong:
 
     kind + 32 u8 | client u32 | epoch u64 | sequence u64 | clock u64 | body
+
+Where features were added or removed (`protocol.forms`), they say in which form they are:
+
+    kind + 48 u8 | client u32 | epoch u64 | sequence u64 | form u64 | body
+    kind + 64 u8 | client u32 | epoch u64 | sequence u64 | clock u64 | form u64 | body
 """
 
 from __future__ import annotations
@@ -42,36 +47,16 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.digests import DIGEST_BYTES, digest
+from fedbandit.wire.header import NEW, Header
+from fedbandit.wire.header import Kind as Kind  # whoever has frames needs their kinds
+from fedbandit.wire.header import read_header as read_header
 from fedbandit.wire.question import Question
 
-HEADER, OLD_HEADER, CLOCKED_HEADER = struct.Struct("<BIQQ"), struct.Struct("<BQIQ"), struct.Struct("<BIQQQ")
-LARGEST_HEADER = CLOCKED_HEADER.size
 LARGEST_NUMBER = 1 << 62  # so that every number fits into an array of signed ones
 LARGEST_OLD_EPOCH = (1 << 32) - 1
-_UPLOAD_BITS = 48
-LARGEST_UPLOAD = (1 << _UPLOAD_BITS) - 1  # the number of an upload
-_NEW, _CLOCKED = 16, 32  # what is added to the kind to tell the layout
-
-
-class Kind(IntEnum):
-    """What a frame is."""
-
-    UPLOAD = 0
-    DOWNLOAD = 1
-    ACKNOWLEDGEMENT = 2
-    REFUSAL = 3
-    ASK = 4
-    VOID = 5
-    CLOSE = 6
-    CLOSED = 7
-    REPORT = 8
-    RENEWED = 9
-    JOIN = 10
-    CHARTER = 11
 
 
 class Standing(IntEnum):
@@ -97,18 +82,6 @@ LONGER_ASKS = [struct.Struct(BODIES[Kind.ASK].format + more * "Q") for more in (
 _ASKS = {each.size: each for each in LONGER_ASKS}
 
 
-class Header(NamedTuple):
-    """The header of a frame, and whether its layout is that of 0.1.0."""
-
-    kind: Kind
-    client: int
-    epoch: int
-    sequence: int
-    is_old: bool
-    clock: int | None = None
-    asked: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One frame.
@@ -126,25 +99,22 @@ class Frame:
     is_old: bool = False  # in the layout of 0.1.0
     clock: int | None = None  # the epoch to which the sums of a message belong, where a federation forgets
     asked: int = 0  # the questions that came just before an upload with data: see `digests.fold`
+    form: int = 0  # of a message, where features were added or removed: see `protocol.forms`
 
     def to_bytes(self) -> bytes:
         """Return the frame as it goes over a connection."""
-        if self.is_old:
-            return OLD_HEADER.pack(self.kind, self.client, self.epoch, self.sequence) + self.body
-        numbers = self.client, self.epoch, self.sequence | self.asked << _UPLOAD_BITS
-        if self.clock is None:
-            return HEADER.pack(self.kind + _NEW, *numbers) + self.body
-        return CLOCKED_HEADER.pack(self.kind + _CLOCKED, *numbers, self.clock) + self.body
+        numbers = self.client, self.epoch, self.sequence
+        return Header(self.kind, *numbers, self.is_old, self.clock, self.asked, self.form).to_bytes() + self.body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Frame:
         """Return the frame that bytes stand for, or raise ProtocolError; a message in it is not looked at."""
-        kind, client, epoch, sequence, is_old, clock, asked = read_header(data)
-        start = HEADER.size if clock is None else CLOCKED_HEADER.size
-        frame = cls(kind, client, epoch, sequence, bytes(data[start:]), is_old, clock, asked)
-        form = frame._form
-        if form is not None and len(frame.body) != form.size:
-            raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {form.size}")
+        header = read_header(data)
+        kind, client, epoch, sequence, is_old, clock, asked, form = header
+        frame = cls(kind, client, epoch, sequence, bytes(data[header.size :]), is_old, clock, asked, form)
+        packing = frame._packing
+        if packing is not None and len(frame.body) != packing.size:
+            raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {packing.size}")
         if kind is Kind.REFUSAL and len(frame.body) < (1 + DIGEST_BYTES if frame.body[:1] == b"\x03" else 1):
             raise ProtocolError("refusal without a reason")
         return frame
@@ -157,9 +127,9 @@ class Frame:
     @property
     def numbers(self) -> tuple[int, ...]:
         """Return the numbers of a body that is fixed."""
-        form = self._form
-        assert form is not None
-        return form.unpack(self.body)
+        packing = self._packing
+        assert packing is not None
+        return packing.unpack(self.body)
 
     @property
     def question(self) -> Question:
@@ -183,32 +153,13 @@ class Frame:
         return self.standing is not Standing.NUMBER_TAKEN or self.body[1 : 1 + DIGEST_BYTES] == digest(body)
 
     @property
-    def _form(self) -> struct.Struct | None:
-        form = (OLD_BODIES if self.is_old else BODIES).get(self.kind)
-        return _ASKS.get(len(self.body), form) if self.kind is Kind.ASK and not self.is_old else form
+    def _packing(self) -> struct.Struct | None:
+        packing = (OLD_BODIES if self.is_old else BODIES).get(self.kind)
+        return _ASKS.get(len(self.body), packing) if self.kind is Kind.ASK and not self.is_old else packing
 
 
-_KINDS = {each.value + layout: each for each in Kind for layout in (0, _NEW)}
-_KINDS |= {each.value + _CLOCKED: each for each in (Kind.UPLOAD, Kind.DOWNLOAD)}
 _STANDINGS = frozenset(Standing)
-REPORTS = (bytes([Kind.REPORT]), bytes([Kind.REPORT + _NEW]))  # with what frames begin that no node takes in
-
-
-def read_header(data: bytes) -> Header:
-    """Return the header of a frame, or raise ProtocolError."""
-    if len(data) < HEADER.size:
-        raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {HEADER.size}")
-    kind, is_old = _KINDS.get(data[0]), data[0] < _NEW
-    if kind is None:
-        raise ProtocolError(f"unknown kind of frame {data[0]}: is the sender's fedbandit newer?")
-    form = OLD_HEADER if is_old else HEADER if data[0] < _CLOCKED else CLOCKED_HEADER
-    if len(data) < form.size:
-        raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {form.size}")
-    _, client, epoch, sequence, *clock = form.unpack_from(data)
-    asked = 0
-    if kind is Kind.UPLOAD and not is_old:
-        asked, sequence = sequence >> _UPLOAD_BITS, sequence & LARGEST_UPLOAD
-    return Header(kind, client, epoch, sequence, is_old, clock[0] if clock else None, asked)
+REPORTS = (bytes([Kind.REPORT]), bytes([Kind.REPORT + NEW]))  # with what frames begin that no node takes in
 
 
 def with_numbers(kind: Kind, client: int, epoch: int, sequence: int, *numbers: int, is_old: bool = False) -> Frame:

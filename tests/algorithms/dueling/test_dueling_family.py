@@ -11,9 +11,9 @@ from fedbandit.algorithms.dueling.shared.online_duels import Progress, Synchroni
 from fedbandit.algorithms.dueling.shared.search import Gradient, Probe
 from fedbandit.core.messages import Message, Upload
 from fedbandit.environments.recorded import Recorded
-from fedbandit.protocol.envelope import HEADER_BYTES
 from fedbandit.simulation.in_process import simulate
 from fedbandit.wire import encode
+from fedbandit.wire.header import HEADER_BYTES
 from reference import dueling as reference
 from reference.recorded import dueling_rounds
 

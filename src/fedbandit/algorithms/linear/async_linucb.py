@@ -17,6 +17,7 @@ client is met at its first turn, of which it tells the server by a signal unless
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class AsyncLinUCB(
     ...
     fedbandit.core.errors.InvalidInput: upload_threshold must be at least 1, not 0.5: give a number in that range
     """
+
+    carries_over: ClassVar[Change] = Change.MIGRATION
 
     upload_threshold: float | tuple[float, ...] = parameter(
         2.0,
@@ -88,6 +91,8 @@ class LocalLinUCB(
     LinearAlgorithm, id="local-linucb", title="every client alone: no communication (baseline)", paper=PAPER
 ):
     """Every client runs LinUCB on its own data: Async-LinUCB with infinite thresholds."""
+
+    carries_over: ClassVar[Change] = Change.MIGRATION
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server never hears anything."""

@@ -166,6 +166,7 @@ class AsyncLinUCBAM(
         choices=("ucb", "thompson", "perturbed"),
         change=Change.AT_ONCE,
     )
+    carries_over: ClassVar[Change] = Change.NEVER  # features are divided into shared and personal ones
     greed: ClassVar[str] = "auto"  # type: ignore[misc]  # no parameter here: gaps of two estimates are not weighed
     discount: ClassVar[float] = 1.0  # type: ignore[misc]  # no parameter here: what alternates is not made to fade
     restart_quorum: ClassVar[int] = 0  # type: ignore[misc]  # nor to restart

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class FedLinUCB(
     ...
     fedbandit.core.errors.InvalidInput: upload_threshold=1 has no width with bound=paper: give a greater threshold
     """
+
+    carries_over: ClassVar[Change] = Change.MIGRATION
 
     upload_threshold: float | tuple[float, ...] = parameter(
         2.0,

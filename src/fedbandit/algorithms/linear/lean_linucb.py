@@ -23,6 +23,7 @@ arrives. A download that crosses an upload does not make it forget what it sent:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from fedbandit.algorithms.linear.shared.composition import compose
 from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
@@ -44,6 +45,8 @@ class LeanLinUCB(
     paper="beyond Li and Wang 2022, Asynchronous UCB Algorithms for Federated Linear Bandits",
 ):
     """Lean-LinUCB: newcomers are welcomed, clients ask for what they lack, and sums travel as rounded factors."""
+
+    carries_over: ClassVar[Change] = Change.MIGRATION
 
     upload_threshold: float | tuple[float, ...] = parameter(
         1.03,

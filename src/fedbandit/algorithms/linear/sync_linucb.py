@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.linear.shared import encoding
+from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums
 from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
@@ -122,6 +124,16 @@ class SyncServer(Server):
         """Return V_g and b_g."""
         return state.gram, state.moment
 
+    def revised(self, state: SyncServerState, before: Any, places: Ints | None = None) -> SyncServerState:  # noqa: ARG002
+        """Carry sums over to other features."""
+        if places is not None:
+            carry_sums(state, places)
+        return state
+
+    def carried_over(self, message: Upload, before: Any, places: Ints) -> Upload:  # noqa: ARG002
+        """Return an upload as it is with other features or another ridge."""
+        return carried_upload(message, places, self.ridge)
+
     def age(self, state: SyncServerState, weight: float) -> None:
         """Let all uploads so far count for less."""
         age_arrays(weight, state.gram, state.moment)
@@ -153,6 +165,8 @@ class SyncLinUCB(
     paper="Wang et al. 2019, Distributed Bandit Learning; algorithm 4 of Li and Wang 2022",
 ):
     """Sync-LinUCB (algorithm 4): when one client has learnt enough, all upload and all download."""
+
+    carries_over: ClassVar[Change] = Change.MIGRATION
 
     sync_threshold: float = parameter(
         1.0,

@@ -23,8 +23,13 @@ from fedbandit.protocol.changing import changed, differing
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import differences
 from fedbandit.service.coordinator.settings import FederationPlan, check_deadline
+from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
+from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
+from fedbandit.wire.header import LARGEST_HEADER
 
 log = logging.getLogger("fedbandit.coordinator")
+
+LARGEST_UPLOAD = LARGEST_MESSAGE - LARGEST_HEADER - ROOM_FOR_HEADERS  # bytes of a message
 
 
 @dataclass
@@ -67,8 +72,8 @@ class Changes:
             said = {"error": f"the coordinator could not do it ({error!r}): see its log"}
         return json.dumps(said).encode()
 
-    async def make(self, now: float) -> None:
-        """Make all changes that are wanted, each in the journal before anything rests on it."""
+    async def make(self, now: float) -> bool:
+        """Make all changes that are wanted, each in the journal before anything rests on it; tell if there are any."""
         wanted, self._wanted = self._wanted, []
         for each in wanted:
             try:
@@ -79,6 +84,7 @@ class Changes:
                     raise
             else:
                 each.answer.set_result(said)
+        return bool(wanted)
 
     def _make(self, asked: dict[str, Any], now: float) -> dict[str, Any]:
         plan, file, values = self._plan, None, asked.get("values", {})
@@ -92,7 +98,9 @@ class Changes:
     def _change(self, values: dict[str, Any], now: float, file: FederationPlan | None) -> list[str]:
         server, before = self._server, self._server.charter
         beside = {name: read_value(name, values[name]) for name in values if name in NAMES}
-        charter = changed(before, {name: values[name] for name in values if name not in NAMES})
+        made = changed(before, {name: values[name] for name in values if name not in NAMES})
+        charter = made.charter
+        charter.require_messages_within(LARGEST_UPLOAD)
         plan = file or self._plan
         retuned = server.retuned.with_values(beside, _said(plan))
         retuned = retuned if file is None else retuned.with_file(file.charter.fingerprint)
@@ -103,7 +111,7 @@ class Changes:
         if file is None and not said:
             raise InvalidInput("nothing would change: give a name with another value, as in upload_threshold=3")
         server.read_again(_said(plan))
-        server.revise(charter, retuned, now)
+        server.revise(made, retuned, now)
         log.info("%s: revision %d: %s", plan.name, server.agreed.count, "; ".join(said))
         return said
 
@@ -117,7 +125,7 @@ class Changes:
 
 
 def _told(before: Charter, after: Charter) -> list[str]:
-    found = differing(before.algorithm, after.algorithm)
+    found = differing(before, after)
     return [f"{name}: {old} -> {new} ({kind.value})" for name, (old, new, kind) in found.items()]
 
 

@@ -13,16 +13,14 @@ from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
-from fedbandit.service.coordinator.changes import Changes
+from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
 from fedbandit.service.coordinator.fair_queue import FairQueue
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
 from fedbandit.service.coordinator.telling import Telling
-from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
-from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import LARGEST_HEADER, REPORTS
+from fedbandit.wire.frame import REPORTS
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -39,7 +37,7 @@ class FederationHost:
         """Take the plan, the journal's URL, the connection to the broker, and whether a roster says who takes part."""
         self.plan = plan
         try:
-            plan.charter.require_messages_within(LARGEST_MESSAGE - LARGEST_HEADER - ROOM_FOR_HEADERS)
+            plan.charter.require_messages_within(LARGEST_UPLOAD)
         except InvalidInput as error:
             raise InvalidInput(f"federations.{plan.name}: {error}") from None
         self.subjects = Subjects(plan.name)
@@ -69,7 +67,7 @@ class FederationHost:
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
-        most_bytes = self.server.validation.schema.most_bytes
+        most_bytes = self.server.validation.most_bytes
         clients = self.plan.charter.setting.clients
         await self._hub.open(Door(self.subjects, clients, most_bytes, self._arrive))
         for site in self.server.postbox.latest:
@@ -164,8 +162,9 @@ class FederationHost:
     async def _handle(self, group: list[Arrival]) -> None:
         now, elapsed = time.time(), time.monotonic()  # what is recorded; what measures spans, and is never set back
         self.server.tick(self.plan.charter.epoch_at(now), now)
-        await self.changes.make(now)
-        self._timer.seconds = self.changes.deadline
+        if await self.changes.make(now):
+            self._timer.seconds = self.changes.deadline
+            await self._hub.enlarge(self.subjects, self.server.validation.most_bytes)
         for arrival in group:
             self._take_in(arrival, now)
         self._watch(elapsed)

@@ -25,6 +25,7 @@ class Told:
     choice: Ints
     reward: float
     epoch: int = 0  # in which it was made, where the federation forgets
+    form: int = 0  # of its features, where they are added and removed
     is_told: bool = False
     was_told: bool = False  # if perhaps in vain
     is_safe: bool = False  # the site has said so

@@ -19,7 +19,8 @@ from fedbandit.core.turns import Observations, Turns
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.schema import Schema
 from fedbandit.wire import decode, encode
-from fedbandit.wire.frame import BODIES, HEADER, LARGEST_NUMBER, OLD_BODIES, Frame, Kind
+from fedbandit.wire.frame import BODIES, LARGEST_NUMBER, OLD_BODIES, Frame, Kind
+from fedbandit.wire.header import HEADER
 
 Thing = TypeVar("Thing")
 WHO = np.zeros(1, dtype=np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams, stream
 from fedbandit.core.turns import Turns
@@ -182,7 +183,7 @@ class FaultyWorld:
             return
         self.turn += 1
         now = slice(turn, turn + 1)
-        features = self.turns.features[now]
+        features = self.offered(turn, host.node)
         draws = self.draws.normals(self.turns.client[now], host.node.life.side.draws)
         node = host.node
         self.attempt(host, lambda: node.tick(self.epoch))
@@ -190,7 +191,12 @@ class FaultyWorld:
         if decided is not None:
             name, (choice, *_) = decided
             reward = float(self.turns.outcomes.feedback(now, choice)[0])
-            self.history.note_decision(Told(turn, machine, name, features, choice, reward, self.epoch))
+            form = node.life.node.form
+            self.history.note_decision(Told(turn, machine, name, features, choice, reward, self.epoch, form))
+
+    def offered(self, turn: int, node: DurableClient) -> Floats:  # noqa: ARG002
+        """Return the arms that an application offers its site."""
+        return self.turns.features[turn : turn + 1]
 
     def machine_for(self, number: int) -> int:
         """Return the machine that an application asks, of those that run the site of a number."""

@@ -99,6 +99,13 @@ class Hub:
         self._doors.append(door)
         await self._let_in(door)
 
+    async def enlarge(self, subjects: Subjects, most_bytes: int) -> None:
+        """Let in larger messages of a federation's sites from now on, if they are larger."""
+        for door in [each for each in self._doors if each.subjects == subjects and each.most_bytes < most_bytes]:
+            door.most_bytes = most_bytes
+            with self._while_it_is_there():
+                await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
+
     async def answer(self, subject: str, answer: Answer) -> None:
         """Answer whatever is asked under a subject, on this connection and on all after it."""
         self._answers[subject] = answer

@@ -20,7 +20,7 @@ from typing import Any
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import client_library
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import LARGEST_HEADER
+from fedbandit.wire.header import LARGEST_HEADER
 
 log = logging.getLogger("fedbandit.coordinator")
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
+from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
 from fedbandit.algorithms.linear.shared.messages import Asks, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
@@ -95,6 +97,16 @@ class AnsweringServer(Server):
                     f"level is {level:g}: log det(V + ridge I) is at least d log ridge = {self.least_level:g}, "
                     f"and less than {_MOST_GROWTH:g} d above it"
                 )
+
+    def revised(self, state: SumsState, before: Any, places: Ints | None = None) -> SumsState:  # noqa: ARG002
+        """Carry sums over to other features."""
+        if places is not None:
+            carry_sums(state, places)
+        return state
+
+    def carried_over(self, message: Upload, before: Any, places: Ints) -> Upload:  # noqa: ARG002
+        """Return an upload as it is with other features or another ridge."""
+        return carried_upload(message, places, self.ridge)
 
     def age(self, state: SumsState, weight: float) -> None:
         """Let all uploads so far count for less."""

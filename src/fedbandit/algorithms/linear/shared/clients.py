@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fedbandit.algorithms.linear.shared.carrying_over import carried_download, carry_cohort
 from fedbandit.algorithms.linear.shared.choosing import no_errors
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.correspondence import Correspondents
@@ -100,8 +101,10 @@ class LinearClients(Correspondents):
         if state.errors is not None:
             state.errors = roomier(state.errors, most)
 
-    def revised(self, state: Any, before: Any) -> Any:  # noqa: ARG002
-        """Begin to note errors of predictions where chances depend on them from now on, or stop it."""
+    def revised(self, state: Any, before: Any, places: Ints | None = None) -> Any:  # noqa: ARG002
+        """Carry sums over; begin to note errors of predictions where chances depend on them from now on, or stop it."""
+        if places is not None:
+            carry_cohort(state, self.ridge, places)
         if not self.draws_lot:
             state.errors = None
         elif state.errors is None:
@@ -111,6 +114,10 @@ class LinearClients(Correspondents):
     def age(self, state: Any, weight: float) -> None:
         """Let all that the clients have observed or been told count for less, from the next turn on."""
         age_cohort(state, self.ridge, weight)
+
+    def carried_over(self, message: Any, before: Any, places: Ints) -> Any:
+        """Return a download as it is with other features or another ridge."""
+        return carried_download(message, places, before.ridge)
 
     def aged(self, message: Any, weight: float) -> Any:
         """Return a download of an earlier epoch as it counts now; a signal is what it is."""

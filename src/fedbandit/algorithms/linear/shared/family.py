@@ -33,7 +33,7 @@ TIE = 1e-9  # growths this close to a threshold do not pass it, so that exact ti
 class LinearAlgorithm(Algorithm):
     """The parameters that every member of the family has."""
 
-    ridge: float = parameter(0.1, "regularisation of the regression", symbol="lambda", above=0)
+    ridge: float = parameter(0.1, "regularisation of the regression", symbol="lambda", above=0, change=Change.MIGRATION)
     noise: float = parameter(
         0.1, "scale of the reward noise (sub-Gaussian)", symbol="sigma", at_least=0, change=Change.AT_ONCE
     )

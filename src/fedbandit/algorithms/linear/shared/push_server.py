@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
+from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums, matrices
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts, aged_upload, set_levels
 from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Way
@@ -98,11 +99,19 @@ class PushServer(Server):
             for total in (state.gram, self._shared_with(state, sender)):
                 check_invertible(total, gram, self.ridge)
 
-    def revised(self, state: AsyncServerState, before: Any) -> AsyncServerState:
-        """Compare with what the new thresholds make of the copies last shared, from the next upload on."""
-        if (before.log_gammas != self.log_gammas).any():
+    def revised(self, state: AsyncServerState, before: Any, places: Ints | None = None) -> AsyncServerState:
+        """Carry sums over; compare with what thresholds make of the copies last shared, from the next upload on."""
+        if places is not None:
+            carry_sums(state, places)
+            common, own = matrices(state.copies.common, places), matrices(state.copies.own, places)
+            state.copies = Copies(common, state.copies.users, own)
+        if places is not None or (before.log_gammas != self.log_gammas).any():
             set_levels(state.contacts, state.copies, self.log_gammas, self.ridge)
         return state
+
+    def carried_over(self, message: Upload, before: Any, places: Ints) -> Upload:  # noqa: ARG002
+        """Return an upload as it is with other features or another ridge."""
+        return carried_upload(message, places, self.ridge)
 
     def age(self, state: AsyncServerState, weight: float) -> None:
         """Let all uploads so far count for less, in the sums and in the copies last shared with clients."""
