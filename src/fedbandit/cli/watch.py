@@ -46,6 +46,12 @@ def _show(found: Watch) -> None:
         for share in shares:
             table.add_row(share.feature, f"{share.at_first:.1%}", f"{share.now:.1%}", f"{share.z:.1f}")
         out.print(table)
+    if found.comparison is not None:
+        low, high = found.comparison.interval
+        out.print(
+            f"control has {found.comparison.share:.1%} of the decisions; without it a decision earns "
+            f"{found.comparison.difference:+.3f} more, between {low:+.3f} and {high:+.3f} (95 %, at any time)"
+        )
     explored = "unknown" if found.explored != found.explored else f"{found.explored:.1%}"
     out.print(
         f"{found.rows:,} rewards of choices with a prediction: mean {found.mean_reward:.3f}, predicted "

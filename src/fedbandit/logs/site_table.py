@@ -14,7 +14,9 @@ from fedbandit.features.columns import Column
 from fedbandit.logs.site_rows import rows_of
 from fedbandit.logs.table import Lists, Numbers, lists_of
 
-HIDDEN = ("id", "version", "charter", "explore", "predicted", "rewarded", "expired", "vectors")
+HIDDEN = (
+    "id", "version", "charter", "explore", "predicted", "rewarded", "expired", "control", "control_share", "vectors",
+)  # fmt: skip
 
 
 class SiteTable:
@@ -28,11 +30,10 @@ class SiteTable:
         named = {name: f"decision {name}" if name in context else name for name in (*_ROLES, *HIDDEN)}
         self.roles: dict[str, str] = {}
         self.values: dict[str, list[Any]] = {}  # by column
-        for name in ("time", "site", "choice", "reward", *HIDDEN[:-1]):
-            self.values[named[name]] = [row.get(name) for row in rows]
-        propensity = [row.get("propensity") for row in rows]
-        if any(each is not None for each in propensity):
-            self.values[named["propensity"]] = propensity
+        for name in ("time", "site", "choice", "reward", "propensity", *HIDDEN[:-1]):
+            values = [row.get(name) for row in rows]
+            if name not in _IF_ANY or any(each is not None for each in values):
+                self.values[named[name]] = values
         self._take_arms(rows, named)
         for name in context:
             self.values[name] = [(row["context"] or {}).get(name) for row in rows]
@@ -92,4 +93,5 @@ class SiteTable:
         return lists_of(self.values[name], name, self.source)
 
 
+_IF_ANY = ("propensity", "control", "control_share")  # columns that are there if any row has a value
 _ROLES = ("time", "site", "choice", "reward", "propensity", "arms")

@@ -8,6 +8,7 @@ from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
+from fedbandit.logs.comparison import Comparison
 from fedbandit.logs.drift import ALARM, Calibration, Cusum
 from fedbandit.logs.shares import Shares
 from fedbandit.logs.site_rows import rows_of
@@ -37,6 +38,7 @@ class Watch:
         self._predicted = self._reward = 0.0
         self._known = self._explored = 0
         self._strange: set[str] = set()
+        self.comparison: Comparison | None = None  # of decisions with and without control, in a log that has both
 
     @property
     def mean_predicted(self) -> float:
@@ -100,7 +102,18 @@ def watched(folder: Path, features: Features | None = None) -> tuple[Watch, list
         told += watch.chose(row.get("propensity"), len(arms))
         if row["reward"] is not None:
             told += watch.learnt(row.get("predicted"), row["reward"])
+            _compare(watch, row)
     return watch, told
+
+
+def _compare(watch: Watch, row: dict[str, Any]) -> None:
+    """Add a row to the comparison of the present control group; another share begins another comparison."""
+    share = row.get("control_share")
+    if share is None:
+        return
+    if watch.comparison is None or watch.comparison.share != share:
+        watch.comparison = Comparison(share)
+    watch.comparison.add(row["control"], row["reward"])
 
 
 def _encode(features: Features, row: dict[str, Any], place: str) -> None:

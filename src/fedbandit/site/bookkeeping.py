@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fedbandit.logs.comparison import Comparison
 from fedbandit.logs.log import Log
 from fedbandit.logs.watching import Watch
 from fedbandit.protocol.charter import Charter
+from fedbandit.site.control import Control
 from fedbandit.site.decision import Decision
 from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.offer import Offers
@@ -28,6 +30,8 @@ class Bookkeeping(Seen):
     _predictions: Predictions | None
     _is_durable: bool
     _is_released = False
+    _control: Control | None = None
+    _seed: int
 
     @property
     def watch(self) -> Watch | None:
@@ -36,6 +40,20 @@ class Bookkeeping(Seen):
         It is None without a `log` and without `report`, since then nobody watches.
         """
         return None if self._predictions is None else self._predictions.watch
+
+    def control(self, policy: Policy, share: float = 0.1) -> None:
+        """Let another policy, the old one say, make a part of the decisions from now on, drawn by lot.
+
+        The site learns from these decisions too, and `comparison` tells how much its own earn more. Propensities are
+        those of both together. It holds until the site is closed: whoever opens it again says so again.
+        """
+        with self._guard:
+            self._control = Control(policy, share, self.charter, self._seed, self.node.opening)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Return how rewards of the site's own decisions compare with those of `control`; None without it."""
+        return None if self._control is None else self._control.comparison
 
     def give_up(self, decision: str | Decision) -> bool:
         """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""

@@ -73,6 +73,22 @@ class Propensities:
         return float((1.0 - side.explore) * named / len(normals) + side.explore / arms)
 
 
+def chances_given(
+    side: Clients, state: Any, offer: Floats, draws: Floats, chosen: int, arms: int
+) -> Floats | None:  # fmt: skip
+    """Return how likely each arm was before the lot was drawn, after a sample given that; None where none was drawn.
+
+    Without randomness the chosen arm was certain.
+    """
+    if side.draws_lot:
+        return np.asarray(side.chances(state, WHO, offer, draws)[0])
+    if side.draws:
+        return None
+    certain = np.zeros(arms)
+    certain[chosen] = 1.0
+    return certain
+
+
 def check_samples(samples: int, charter: Charter, number: int) -> None:
     """Refuse a number of further samples that is none, or that would change nothing.
 

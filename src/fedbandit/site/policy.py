@@ -18,7 +18,7 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.site.decision import check_ids, named_arm
-from fedbandit.site.exploration import Lots
+from fedbandit.site.exploration import Lots, chances_given
 from fedbandit.wire.state import decode_state, encode_state
 
 SAMPLES = 1000  # of a policy that chooses by a sample, to see how likely it is to choose each arm
@@ -84,6 +84,12 @@ class Policy:
         offer = self._check.offer(arms)
         check_ids(ids, charter.setting.arms if charter.algorithm.shares_context else offer.shape[1])
         return named_arm(self._side.choose(self._state, WHO, offer, self._lots.draw()), ids)
+
+    def decide(self, offer: Floats, arms: int) -> tuple[int, Floats | None]:
+        """Return the arm to play of so many, and how likely each was before the lot was drawn, where that is known."""
+        draws = self._lots.draw()
+        chosen = int(self._side.choose(self._state, WHO, offer, draws)[0])
+        return chosen, chances_given(self._side, self._state, offer, draws, chosen, arms)
 
     def chances(self, arms: Any) -> Floats:
         """Return how likely it is to choose each arm: exactly, or over 1,000 samples where it chooses by a sample."""

@@ -117,6 +117,7 @@ class Site(Talking):
         self._predictions = Predictions(self.node, features) if report or log is not None else None
         self._tally = Tally(number, self.node.opening, self.watch) if report else None
         self._advice = Advice()
+        self._seed = seed
         self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
         if self.node.revisions:  # the store knows of a later charter
             self._take_up()
@@ -163,13 +164,21 @@ class Site(Talking):
                 node.tick(self.charter.epoch_at(now))
             draws = self._lots.draw()
             decided = node.life.decide(offer, draws)
-            propensity = self._propensities.of(decided, node.life.deciding, offer, draws)
+            if self._control is None:
+                propensity, group = self._propensities.of(decided, node.life.deciding, offer, draws), b""
+            else:
+                count = self._offers.arms_in(offer)
+                decided, propensity, is_control = self._control.mixed(node.life, offer, draws, decided, count)
+                group = self._control.fields[is_control]
             arm = named_arm(decided.choices, named)
             predicted = None if self._predictions is None else self._predictions.of(offer, decided)
             row = b""
             if self._log is not None:
-                row = self._rows.of(node.version, offer, now, (context, arms, named, arm, propensity, predicted))
+                given = context, arms, named, arm, propensity, predicted
+                row = self._rows.of(node.version, offer, now, given) + group
             name = node.note(offer, draws, decided, now, row)
+            if self._control is not None:
+                self._control.chose(name, is_control)
             if self._is_durable:
                 node.flush()
                 node.maintain()
@@ -201,6 +210,8 @@ class Site(Talking):
             is_new = node.learn(name, number, now)
             if is_new and self._tally is not None:
                 self._tally.learnt(number)
+            if is_new and self._control is not None:
+                self._control.learnt(name, number)
             if self._is_durable:
                 node.flush()
             if self._log is not None:

@@ -16,7 +16,7 @@ class Tally:
     >>> tally.chose("red"), tally.learnt(0.5)
     (None, None)
     >>> Report.from_frame(tally.report())
-    Report(decisions=1, rewards=1, reward_sum=0.5, arms={'red': 1})
+    Report(decisions=1, rewards=1, reward_sum=0.5, arms={'red': 1}, drift={})
     """
 
     def __init__(self, number: int, life: int, watch: Watch | None = None) -> None:
