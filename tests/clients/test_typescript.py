@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,32 +18,11 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from clients.programs import node
 from samples.agents import one, post
 
-SOURCE = Path(__file__).parents[2] / "clients" / "typescript"
 ARMS = [[1.0, 0.0, 0.5], [0.0, 1.0, 0.25], [0.5, 0.5, 0.0], [0.25, 0.0, 1.0]]  # sums of their products are exact
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="needs Node"),
-]
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    """The folder of the compiled client."""
-    folder = tmp_path_factory.mktemp("client") / "typescript"
-    shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("node_modules", "dist"))
-    subprocess.run(["npm", "install", "--no-audit", "--no-fund"], cwd=folder, check=True, capture_output=True)
-    subprocess.run(["npx", "tsc"], cwd=folder, check=True, capture_output=True)
-    return folder / "dist"
-
-
-def node(client, script, *arguments):
-    """Run a program of Node that has the client as `fb`; return what it prints."""
-    whole = f"import * as fb from {json.dumps((client / 'index.js').as_uri())};\n{script}"
-    command = ["node", "--input-type=module", "-e", whole, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
-
+pytestmark = pytest.mark.slow
 
 EVERYTHING = """
 const site = new fb.Site(process.argv[1] + "/", { token: "correct horse battery" });

@@ -61,6 +61,15 @@ class Played(NamedTuple):
     asks: bool = False  # what is sent is a question of the turn to come
 
 
+class ScorePart(NamedTuple):
+    """A part of an optimistic score: see `Clients.score_parts`."""
+
+    first: int
+    estimate: Floats
+    inverse: Floats
+    bonus: float
+
+
 class Side(Protocol):
     """What either side of an algorithm says of the messages that it takes in; a side inherits what it leaves unsaid."""
 
@@ -104,6 +113,14 @@ class Clients(Side, Protocol):
     def decide(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Decided:
         """Return what `choose` returns, with what is known of how likely it was; a side that draws lots says it."""
         return Decided(self.choose(state, who, features, draws))
+
+    def score_parts(self, state: Any, client: int) -> Sequence[ScorePart] | None:  # noqa: ARG002
+        """Return of what a client's scores consist now, so that others can decide by them; None if not of such parts.
+
+        Then the score of an arm is the sum over the parts of x^T estimate + bonus * sqrt(x^T inverse x), where x are
+        the arm's coordinates from `first` on, and the first arm wins whose score ties with the best.
+        """
+        return None
 
     def chances(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Floats:  # noqa: ARG002
         """Return how likely each client of `who` is to choose each arm (m, K), before it draws its lot."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.core.interfaces import Clients
+from fedbandit.core.interfaces import Clients, ScorePart
 from fedbandit.durable.checked_input import InputCheck
 from fedbandit.durable.site_life import WHO
 from fedbandit.protocol.charter import Charter
@@ -34,6 +34,7 @@ class PolicyFile:
     state: bytes  # which type it is of follows from the charter
     taken: float = 0.0  # when, in seconds since 1970; 0 in files of versions that did not say
     form: int = 0  # of the features: see `protocol.forms`
+    parts: tuple[ScorePart, ...] = ()  # what an optimistic choice needs, for readers in other languages
 
 
 class Policy:
@@ -110,8 +111,9 @@ class Policy:
 
     def to_bytes(self) -> bytes:
         """Return the policy as bytes."""
+        parts = tuple(self._side.score_parts(self._state, 0) or ())
         state = encode_state(self._state)
-        file = PolicyFile(self.charter.text, self.number, self.version, state, self.taken, self.form)
+        file = PolicyFile(self.charter.text, self.number, self.version, state, self.taken, self.form, parts)
         return encode_state(file)
 
     @classmethod

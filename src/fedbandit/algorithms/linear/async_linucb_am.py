@@ -29,7 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.algorithms.linear.async_linucb import PAPER, AsyncLinUCB
-from fedbandit.algorithms.linear.shared.clients import LinearClients
+from fedbandit.algorithms.linear.shared.clients import LinearClients, score_part
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.family import log_growth, per_client
 from fedbandit.algorithms.linear.shared.push_server import PushServer
@@ -39,7 +39,7 @@ from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Federation
+from fedbandit.core.interfaces import Federation, ScorePart
 from fedbandit.core.parameters import parameter
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.alternation_rows import (
@@ -99,6 +99,20 @@ class AlternatingClients(LinearClients):
         """Return what scores use: both parts, or all of x before the start."""
         parts = state.whole, state.local, state.estimates, state.global_inverse, state.local_inverse
         return Beside(state.rows, *parts)
+
+    def score_parts(self, state: AlternatingState, client: int) -> Sequence[ScorePart] | None:
+        """Return what the client's optimistic scores consist of; it does not choose by a sample."""
+        return self.parts(state, self.settle(state, client)) if self.rule.whole.exploration == UCB else None
+
+    def parts(self, state: AlternatingState, row: int) -> Sequence[ScorePart]:
+        """Return both parts of the scores of a row, or that of all of x before the start."""
+        rule = self.rule
+        if not state.estimates.started[row]:
+            return (score_part(state.whole, row, rule.whole.width),)
+        return (
+            score_part(state.rows, row, rule.global_part.width),
+            score_part(state.local, row, rule.local_part.width, rule.split.local_start),
+        )
 
     def predicted(self, state: AlternatingState, who: Ints, features: Floats, choices: Ints) -> Floats:
         """Return the mean reward that both parts give each choice, or all of x before the start."""

@@ -20,11 +20,12 @@ from fedbandit.algorithms.linear.shared.forgetting import add_late, age_cohort, 
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Outgoing, Played
+from fedbandit.core.interfaces import Cadence, Outgoing, Played, ScorePart
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
-from fedbandit.kernels.linear.rules import Rule
+from fedbandit.kernels.linear.confidence import Width, width
+from fedbandit.kernels.linear.rules import UCB, Rule
 from fedbandit.kernels.linear.snapshots import empty_snapshots
 from fedbandit.kernels.linear.turns import (
     ASK,
@@ -38,6 +39,12 @@ from fedbandit.kernels.linear.turns import (
     reason_of_one,
 )
 from fedbandit.kernels.shared.rows import roomier
+
+
+def score_part(model: Any, row: int, shape: Width, first: int = 0) -> ScorePart:
+    """Return what a row adds to the scores of arms, by their coordinates from `first` on."""
+    bonus = float(width(model.log_det[row], shape))
+    return ScorePart(first, model.estimate[row].copy(), model.inverse[row].copy(), bonus)
 
 
 class LinearClients(Correspondents):
@@ -84,6 +91,14 @@ class LinearClients(Correspondents):
     def scored(self, state: Any) -> Any:
         """Return what scores use: all that the clients know, or their last downloads."""
         return kernel.model_of(state.rows) if self.way.uses_own else state.downloaded
+
+    def score_parts(self, state: Any, client: int) -> Sequence[ScorePart] | None:
+        """Return what the client's optimistic scores consist of; it does not choose by a sample or by lot."""
+        return self.parts(state, self.settle(state, client)) if self.rule.exploration == UCB else None
+
+    def parts(self, state: Any, row: int) -> Sequence[ScorePart]:
+        """Return the parts of the scores of a row."""
+        return (score_part(self.scored(state), row, self.rule.width),)
 
     def begin(self, state: Any, row: int) -> None:
         """Prepare the row of a client that acts for the first time."""

@@ -1,0 +1,113 @@
+/**
+ * A policy that a site has saved (`policy.bin`), to decide by in a browser or on a device, without any service.
+ *
+ *     const policy = Policy.fromBytes(new Uint8Array(await (await fetch("policy.bin")).arrayBuffer()));
+ *     const arm = policy.choose([[1, 0], [0, 1]]);
+ *
+ * It decides as the site would have decided when the policy was taken, to the last arm, and learns nothing.
+ */
+
+import { FieldReader } from "./state.js";
+import type { ArrayValue, RecordValue } from "./state.js";
+
+const TIE = 1e-9; // scores this close to the best, relative to max(1, |best|), count as equal
+
+/** A part of an optimistic score: x·estimate + bonus·√(xᵀ inverse x), x being the coordinates from `first` on. */
+interface Part {
+  first: number;
+  estimate: Float64Array;
+  inverse: Float64Array;
+  bonus: number;
+}
+
+export class Policy {
+  /** The algorithm, its parameters and the sizes, as the federation has agreed on them. */
+  readonly charter: { algorithm: string; parameters: Record<string, unknown>; setting: Record<string, number> };
+  /** The site's number. */
+  readonly number: number;
+  /** Of the shared model: it counts the coordinator's downloads. */
+  readonly version: number;
+  /** When it was taken, in seconds since 1970; 0 if the file does not say. */
+  readonly taken: number;
+  private readonly parts: Part[];
+  private readonly explore: number;
+
+  private constructor(file: RecordValue) {
+    if (file.name !== "PolicyFile") throw new Error("these bytes are a state, but not a policy");
+    this.charter = JSON.parse(String(file.fields["charter"]));
+    this.number = Number(file.fields["number"]);
+    this.version = Number(file.fields["version"]);
+    this.taken = Number(file.fields["taken"] ?? 0);
+    this.parts = ((file.fields["parts"] ?? []) as RecordValue[]).map(partOf);
+    this.explore = Number(this.charter.parameters["explore"] ?? 0);
+    if (!this.parts.length) {
+      throw new Error(
+        `this policy of ${this.charter.algorithm} does not choose by optimistic scores, or an older fedbandit wrote it: ` +
+          "save it anew, or ask `fedbandit site`",
+      );
+    }
+  }
+
+  static fromBytes(data: Uint8Array): Policy {
+    return new Policy(new FieldReader(data).record());
+  }
+
+  /** How many numbers describe an arm. */
+  get dimension(): number {
+    return this.charter.setting["dimension"]!;
+  }
+
+  /**
+   * Return the number of the arm to play, counted from 0. Where the policy explores, that share of choices is drawn with
+   * `random`, which gives numbers from 0 to 1.
+   */
+  choose(arms: readonly ArrayLike<number>[], random: () => number = Math.random): number {
+    const scores = this.scores(arms);
+    if (this.explore > 0 && random() < this.explore) return Math.floor(random() * arms.length);
+    let best = scores[0]!;
+    for (const score of scores) best = Math.max(best, score);
+    const enough = best - TIE * Math.max(1, Math.abs(best));
+    return scores.findIndex((score) => score >= enough);
+  }
+
+  /** Return what the policy hopes for from each arm. */
+  scores(arms: readonly ArrayLike<number>[]): Float64Array {
+    if (!arms.length) throw new Error("arms is empty: give at least one");
+    const scores = new Float64Array(arms.length);
+    arms.forEach((arm, k) => {
+      if (arm.length !== this.dimension) {
+        throw new Error(`arm ${k} has ${arm.length} numbers, but ${this.dimension} are needed`);
+      }
+      for (let i = 0; i < arm.length; i++) {
+        if (!Number.isFinite(arm[i]!)) throw new Error(`arm ${k} has ${arm[i]} at place ${i}: give finite numbers`);
+      }
+      for (const part of this.parts) scores[k]! += hoped(part, arm);
+    });
+    return scores;
+  }
+}
+
+/** Sums run from the first coordinate to the last, as in Python: so results are the same to the last bit. */
+function hoped({ first, estimate, inverse, bonus }: Part, arm: ArrayLike<number>): number {
+  const size = estimate.length;
+  let score = 0;
+  for (let i = 0; i < size; i++) score += arm[first + i]! * estimate[i]!;
+  if (bonus === 0) return score;
+  const product = new Float64Array(size);
+  for (let j = 0; j < size; j++) {
+    const weight = arm[first + j]!;
+    for (let i = 0; i < size; i++) product[i]! += inverse[j * size + i]! * weight;
+  }
+  let square = 0;
+  for (let i = 0; i < size; i++) square += arm[first + i]! * product[i]!;
+  return score + bonus * Math.sqrt(Math.max(0, square));
+}
+
+function partOf({ fields }: RecordValue): Part {
+  return {
+    first: Number(fields["first"]),
+    estimate: (fields["estimate"] as ArrayValue).numbers,
+    inverse: (fields["inverse"] as ArrayValue).numbers,
+    bonus: Number(fields["bonus"]),
+  };
+}
