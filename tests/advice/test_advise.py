@@ -141,10 +141,11 @@ def test_a_direction_that_was_hardly_tried_is_warned_of(shops):
 
 def test_one_site_has_nobody_to_learn_with(shops):
     log, features = shops
-    advice = fb.advise(
-        log.take(np.flatnonzero(log.site == 0)), features, budget="20 kB/day", algorithms=["lean-linucb"]
-    )
-    assert advice.sentence.startswith("Federation would not have helped")
+    alone = log.take(np.flatnonzero(log.site == 0))
+    with pytest.raises(
+        fb.InvalidInput, match=f"all {len(alone)} rows of the log are of one site, 'shop 0': a federation"
+    ):
+        fb.advise(alone, features, budget="20 kB/day")
 
 
 def test_a_log_without_times_cannot_tell_bytes_a_day():

@@ -62,9 +62,12 @@ class DescribedLog:
 
 
 def describe(log: Log, features: Features | None) -> DescribedLog:
-    """Encode a log; one of unknown times, or whose arms share one context, is refused."""
+    """Encode a log; one of a single site, of unknown times, or whose arms share one context, is refused."""
     if features is not None and features.shares_context:
         raise InvalidInput("features have no [arm], and advice is for algorithms that compare arms: declare some")
+    if (log.site == log.site[0]).all():
+        only = log.sites[int(log.site[0])]
+        raise InvalidInput(f"all {len(log)} rows of the log are of one site, {only!r}: a federation needs at least two")
     if np.isnan(log.time).any():
         raise InvalidInput("the log has no times, so bytes a day cannot be told: give the time of each decision")
     days = float(np.ptp(log.time)) / SECONDS_A_DAY
