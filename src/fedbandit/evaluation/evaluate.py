@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
-from fedbandit.evaluation.estimates import Estimates, estimates_of, terms_of
+from fedbandit.evaluation.estimates import Estimates, estimates_of
+from fedbandit.evaluation.guarantee import Guaranteed
+from fedbandit.evaluation.guarantee import guaranteed as guaranteed_intervals
+from fedbandit.evaluation.sums import Sums, sums_of, total
+from fedbandit.evaluation.terms import Terms, terms_of
 from fedbandit.features.features import Features
 from fedbandit.logs.log import Log
 from fedbandit.site.policy import Policy
@@ -26,6 +31,7 @@ class Evaluation(Estimates):
     """Estimates over the whole log, and by site with the model of the whole log."""
 
     by_site: dict[str, Estimates]
+    guaranteed: Guaranteed | None = None  # intervals that hold whatever the rewards are, where they were asked for
 
 
 def evaluate(
@@ -35,12 +41,19 @@ def evaluate(
     features: Features | None = None,
     anyway: bool = False,
     include_earlier: bool = False,
+    guaranteed: bool = False,
+    rewards: tuple[float, float] | None = None,
+    largest_weight: float | None = None,
 ) -> Evaluation:
     """Estimate what a policy would have earned: a `fb.Policy`, or its chances of each arm (T, K).
 
     The policy is one that does not learn. It must not be judged on rewards that it learnt from, so rows from before it
     was taken are left out, unless `include_earlier` says that it did not learn from them. `features` make vectors of
     the log, unless it was made of arrays. `anyway` evaluates although the log hardly can tell, and warns instead.
+
+    `guaranteed` adds intervals that hold the truth in 95 of 100 logs at least, whatever the rewards are between the two
+    ends of `rewards`. They suppose that rows are independent, so a log of a site that learnt is refused. They need a
+    bound on weights, one over the least propensity that a choice can have: `largest_weight`.
 
     >>> rng = np.random.default_rng(0)
     >>> arms, choice = rng.random((2000, 2, 1)), rng.integers(2, size=2000)
@@ -50,6 +63,43 @@ def evaluate(
     >>> round(evaluate(log, best).dr, 2)
     0.67
     """
+    log, terms, (vectors, chances) = terms_of_log(log, policy, features, include_earlier)
+    by_site = {
+        name: estimates_of(sums_of(terms.take(log.site == number)))
+        for number, name in enumerate(log.sites)
+        if (log.site == number).any()
+    }
+    bounds = None
+    if guaranteed:
+        ends, bound = _bounds(log, rewards, largest_weight, anyway)
+        bounds = guaranteed_intervals(vectors, log.choice, log.reward, terms.weight, chances, ends, bound)
+    elif rewards is not None or largest_weight is not None:
+        raise InvalidInput(
+            "rewards and largest_weight are for guaranteed intervals: give guaranteed, or leave them out"
+        )
+    return evaluation_of([sums_of(terms)], by_site, anyway, bounds)
+
+
+def evaluation_of(
+    sums: list[Sums], by_site: dict[str, Estimates], anyway: bool, guaranteed: Guaranteed | None = None
+) -> Evaluation:
+    """Return the evaluation by sums that add up, or refuse where they cannot tell."""
+    found = estimates_of(total(sums))
+    _require(found, anyway)
+    numbers = {each.name: getattr(found, each.name) for each in fields(found)}
+    return Evaluation(**numbers, by_site=by_site, guaranteed=guaranteed)
+
+
+def terms_of_log(
+    log: Log, policy: Any, features: Features | None, include_earlier: bool
+) -> tuple[Log, Terms, tuple[Floats, Floats]]:
+    """Return the rows that a policy is judged on, their terms, and their vectors and chances of arms."""
+    if isinstance(policy, Algorithm) or (isinstance(policy, str) and policy in algorithms):
+        name = policy if isinstance(policy, str) else policy.id
+        raise InvalidInput(
+            f"policy is {name}, an algorithm, which learns, and thresholds change what is learnt: use fb.advise or "
+            "fedbandit advise, or give a policy that a site has saved"
+        )
     if isinstance(policy, Policy):
         _require_features(policy, features)
         log = log if include_earlier else _since(log, policy.taken)
@@ -64,15 +114,30 @@ def evaluate(
         )
     vectors = log.encode(features)
     chances = _chances(log, policy, vectors)
-    terms = terms_of(vectors, log.choice, log.reward, propensity, chances)
-    found = estimates_of(terms)
-    _require(found, anyway)
-    by_site = {
-        name: estimates_of(terms.take(log.site == number))
-        for number, name in enumerate(log.sites)
-        if (log.site == number).any()
-    }
-    return Evaluation(**{each.name: getattr(found, each.name) for each in fields(found)}, by_site=by_site)
+    return log, terms_of(vectors, log.choice, log.reward, propensity, chances), (vectors, chances)
+
+
+def _bounds(
+    log: Log, rewards: tuple[float, float] | None, largest_weight: float | None, anyway: bool
+) -> tuple[tuple[float, float], float]:
+    """Return the range of rewards and the bound on weights that guaranteed intervals need, or refuse."""
+    if rewards is None:
+        raise InvalidInput("guaranteed intervals need the range of rewards: give rewards, the least and the largest")
+    if log.explored is not None:
+        sentence = (
+            "the rows are those of a site that learnt between them, and guaranteed intervals suppose independent ones"
+        )
+        if not anyway:
+            raise InvalidInput(f"{sentence}; give anyway to see them nevertheless")
+        log_of.warning("%s", sentence)
+    if largest_weight is not None:
+        return rewards, largest_weight
+    if not log.explored:
+        raise InvalidInput(
+            "how large a weight can be is not in the log: give largest_weight, one over the least propensity that a "
+            "choice could have had"
+        )
+    return rewards, log.offered.shape[1] / log.explored
 
 
 def _require_features(policy: Policy, features: Features | None) -> None:

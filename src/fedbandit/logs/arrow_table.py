@@ -70,6 +70,13 @@ class ArrowTable:
         own = next((name for name in self._hidden if name.endswith("vectors")), None)
         return None if own is None else list(self._table.column(own).to_pylist())
 
+    def explored(self) -> float | None:
+        """Return the least share of uniform choices, where a site wrote the log."""
+        own = next((name for name in self._hidden if name.endswith("explore")), None)
+        if own is None:
+            return None
+        return min((float(each) for each in self._table.column(own).to_pylist() if each is not None), default=0.0)
+
     def column(self, name: str) -> Column:
         """Return a column of values."""
         return column_of(self._one(name))

@@ -56,6 +56,10 @@ class CsvTable:
     def vectors(self) -> None:
         """Return None: cells hold values."""
 
+    def explored(self) -> float | None:
+        """Return nothing: no site writes CSV."""
+        return None
+
     def column(self, name: str) -> Column:
         """Return a column: as numbers if all its cells are."""
         cells = self._cells[name]

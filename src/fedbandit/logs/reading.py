@@ -75,7 +75,7 @@ def read_decisions(
         site=site, sites=names, time=time, choice=choice, reward=reward, propensity=propensity, row=rows + 1,
         context=Columns(table.column, roles.others, rows), arms={} if found is None else found.arms,
         candidates=None if found is None else found.offered, unrewarded=int(is_empty.sum()),
-        unordered=int((np.diff(time) < 0).sum()),
+        unordered=int((np.diff(time) < 0).sum()), explored=table.explored(),
     )  # fmt: skip
     rewarded = np.flatnonzero(~is_empty)
     if len(rewarded) < 2:

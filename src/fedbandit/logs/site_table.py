@@ -75,6 +75,11 @@ class SiteTable:
         """Return the vectors of the arms of each row, where the site was given vectors or logged them."""
         return next((self.values[name] for name in self.hidden if name.endswith("vectors")), None)
 
+    def explored(self) -> float | None:
+        """Return the least share of uniform choices."""
+        shares = next(self.values[name] for name in self.hidden if name.endswith("explore"))
+        return min((float(each) for each in shares if each is not None), default=0.0)
+
     def column(self, name: str) -> Column:
         """Return a column of values."""
         return Column.of(self.values[name])

@@ -40,6 +40,9 @@ class Table(Protocol):
     def vectors(self) -> list[Any] | None:
         """Return the vectors of the arms of each row, where it has vectors in place of values."""
 
+    def explored(self) -> float | None:
+        """Return the least share of uniform choices, where a site wrote the log; None where another did."""
+
     def column(self, name: str) -> Column:
         """Return a column of values."""
 
