@@ -50,15 +50,12 @@ def test_all_families_are_tried_at_two_budgets_beside_both_ends(advice):
     assert {each.draws for each in advice.screened} == {4}
 
 
-def test_logged_choices_take_about_the_budget_and_about_half_of_it(advice):
-    from fedbandit.advice.model.worlds import logged_world
-
+def test_thresholds_are_fitted_to_about_the_budget_and_about_half_of_it(advice):
     spendable = min((advice.budget - advice.idle) * advice.log.days, advice.log.raw_bytes)
-    world = logged_world(advice.log.rows)
     for each in advice.screened:
         if each.candidate.name.startswith(("lean", "async")):
-            spent = simulate(each.candidate.algorithm, world, len(world.whole))[0].ledger.bytes
-            assert 0.4 * spendable <= spent <= 0.95 * spendable, each.candidate
+            part = each.bytes / spendable
+            assert 0.4 <= part <= 0.55 or 0.8 <= part <= 1.0, (each.candidate, part)
 
 
 def test_the_noise_of_the_log_is_told_to_the_algorithms(advice):
@@ -114,6 +111,21 @@ def test_personal_features_bring_their_algorithm(tmp_path):
     assert one.global_dimension == features.global_dimension == features.dimension - 1
     assert one.alpha == pytest.approx(3 * advice.checks.noise, rel=1e-3)
     assert not any("`personal`" in each for each in advice.checks.findings if "'price'" in each)
+
+
+def test_rewards_that_change_with_time_are_simulated_so_and_warned_of(tmp_path):
+    rows = shop_rows(count=3000)
+    for row in rows[1500:]:
+        row["reward"] = 1.0 - row["reward"]  # what was dear is cheap now
+    (tmp_path / "features.toml").write_text(FEATURES)
+    log = fb.Log.read(as_csv(rows, tmp_path / "log.csv"))
+    advice = fb.advise(
+        log, fb.Features.read(tmp_path / "features.toml"), budget="20 kB/day", algorithms=["async-linucb"]
+    )
+    assert advice.checks.changes
+    assert not advice.is_sure
+    assert any(each.startswith("rewards change with time") for each in advice.checks.warnings)
+    assert any(each.startswith("time: rewards change with it (F(") for each in advice.checks.findings)
 
 
 def test_bent_rewards_make_advice_unsure(tmp_path):

@@ -74,3 +74,4 @@ def test_an_advised_federation_starts_as_it_is_and_its_sites_learn_together(tmp_
             coordinator.end()
     assert (folder / "journals").is_dir()
     assert {"site-0.db", "site-1.db"} <= {each.name for each in folder.iterdir()}
+    assert len(list((folder / "decisions-1").glob("*.jsonl"))) == 1

@@ -14,13 +14,12 @@ from fedbandit.advice.families import Family, families
 from fedbandit.advice.frontier import best_few, choose, points
 from fedbandit.advice.idle import idle_bytes_a_day, pause_for
 from fedbandit.advice.model.fitted import fit
-from fedbandit.advice.model.worlds import LogWorld, logged_world
+from fedbandit.advice.model.worlds import logged_world
 from fedbandit.advice.thresholds import MOST_RUNS, Curve
 from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled
 from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
 from fedbandit.logs.log import Log
-from fedbandit.simulation.in_process import simulate
 
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
@@ -41,7 +40,7 @@ def advise(
     `algorithms` restricts the comparison to some of them. `progress` is called with the runs that are done and planned.
 
     Rewards are those of a linear model that is fitted to the log, in several draws of what the log leaves open;
-    arrivals and arms are the log's own.
+    arrivals and arms are the log's own, in another order within each tenth of the time.
 
     >>> rng = np.random.default_rng(0)
     >>> arms, site, choice = rng.uniform(-0.5, 0.5, (600, 3, 2)), rng.integers(4, size=600), rng.integers(3, size=600)
@@ -60,9 +59,9 @@ def advise(
     curves = families(noise, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
-    worlds.to_run = len(curves) * (2 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
-    field = _fitted(curves, logged_world(known.rows), spendable, worlds)
+    field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
     finalists = [*best_few(first, baselines, FINALISTS, spendable), *baselines]
     tried = worlds.try_all(finalists, ALL_WORLDS)
@@ -93,18 +92,22 @@ def _idle_talk(known: DescribedLog, allowed: float) -> tuple[float, float]:
     return every, idle
 
 
-def _fitted(curves: Sequence[Family], world: LogWorld, spendable: float, worlds: Worlds) -> list[Candidate]:
-    """Return two settings of each family, whose bytes for the logged choices are about the budget and half of it."""
+def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[Candidate]:
+    """Return two settings of each family, whose bytes are about the budget and half of it.
 
-    def cost(family: Family, threshold: float) -> float:
-        trace, _ = simulate(family.at(threshold), world, len(world.whole))
-        worlds.advance(1)
-        return float(trace.ledger.bytes)
+    The logged choices tell without any model where to look. Those of an algorithm that learns vary less, and send less,
+    so from there on drawn worlds tell.
+    """
+    logged = logged_world(worlds.rows)
 
     def settings(family: Family) -> list[Candidate]:
-        curve = Curve(lambda threshold: cost(family, threshold))
-        found = dict.fromkeys(curve.threshold_for(part * spendable) for part in TARGETS)
-        return [Candidate(family.name, family.setting, family.at(threshold)) for threshold in found]
+        rough = Curve(lambda threshold: worlds.bytes_in([logged], family.at(threshold)))
+        found = []
+        for part in TARGETS:
+            first = rough.threshold_for(part * spendable)
+            fine = Curve(lambda threshold: worlds.bytes_in(worlds.few, family.at(threshold)), first)
+            found.append(fine.threshold_for(part * spendable))
+        return [Candidate(family.name, family.setting, family.at(threshold)) for threshold in dict.fromkeys(found)]
 
     return [each for family in curves for each in settings(family)]
 

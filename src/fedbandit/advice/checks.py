@@ -9,7 +9,7 @@ import numpy as np
 
 from fedbandit.advice.model.difference import Difference
 from fedbandit.advice.model.fit_check import FitCheck, check_fit
-from fedbandit.advice.model.fitted import FittedModel, Rows
+from fedbandit.advice.model.fitted import LIKELY, FittedModel, Rows
 from fedbandit.features.features import Features
 
 LEAST_EIGENVALUE = 5.0
@@ -30,7 +30,8 @@ class Checks:
     """What was checked, and sentences on what is wrong."""
 
     fit: FitCheck
-    difference: Difference
+    difference: Difference  # between sites
+    change: Difference  # between parts of the time
     differing: tuple[Differing, ...]  # the largest first
     least_eigenvalue: float
     noise: float
@@ -47,6 +48,11 @@ class Checks:
             )
         if np.isnan(self.fit.p):
             found.append("the log is too short to tell whether rewards are linear in these features")
+        if self.changes:
+            found.append(
+                "rewards change with time, in the worlds that were drawn too, and how they go on is not in the log: a "
+                "discount below 1 lets sites forget"
+            )
         if self.least_eigenvalue < LEAST_EIGENVALUE:
             found.append(
                 f"some direction of the features was hardly tried (least eigenvalue {self.least_eigenvalue:.2g}, and "
@@ -58,7 +64,22 @@ class Checks:
     @property
     def findings(self) -> list[str]:
         """Return in words what was found, be it good or bad."""
-        return [self._fit_in_words(), *self._difference_in_words(), f"noise of a reward: {self.noise:.3g}"]
+        return [
+            self._fit_in_words(), self._change_in_words(), *self._difference_in_words(),
+            f"noise of a reward: {self.noise:.3g}",
+        ]  # fmt: skip
+
+    @property
+    def changes(self) -> bool:
+        """Tell whether rewards change with time."""
+        return self.change.p <= LIKELY
+
+    def _change_in_words(self) -> str:
+        if not self.change.is_known:
+            return "time: the rows are too few to tell whether rewards change with it"
+        answer = "rewards change with it" if self.changes else "rewards do not change with it, as far as it can be told"
+        above, below = self.change.freedom
+        return f"time: {answer} (F({above}, {below}) = {self.change.f:.3g}, p = {self.change.p:.2g})"
 
     def _fit_in_words(self) -> str:
         if np.isnan(self.fit.p):
@@ -83,12 +104,13 @@ class Checks:
 def checks_of(rows: Rows, model: FittedModel, features: Features | None) -> Checks:
     """Check rows and the model that was fitted to them."""
     return Checks(
-        check_fit(rows), model.difference, _differing(model, features), model.least_eigenvalue, model.noise
+        check_fit(rows), model.difference, model.change, _differing(model, features), model.least_eigenvalue,
+        model.noise,
     )  # fmt: skip
 
 
 def _differing(model: FittedModel, features: Features | None) -> tuple[Differing, ...]:
-    deviation = np.sqrt(model.scales.between)
+    deviation = np.sqrt(model.scales.between) if model.differs else np.zeros_like(model.scales.between)
     names: Sequence[str] = [f"x[{place}]" for place in range(len(deviation))]
     shared = len(deviation)
     if features is not None:

@@ -16,7 +16,8 @@ NAME is one of SITES below. Each line of standard input is a JSON object, and is
     {{"id": "...", "reward": 1.0}}
         what a decision earned, whenever that is known: answered by whether it was "learnt"
 
-A program in Python calls `site.choose` and `site.learn` itself.
+The site keeps a log of its decisions beside this file, by which they can be evaluated. A program in Python calls
+`site.choose` and `site.learn` itself.
 """
 
 import json
@@ -46,10 +47,12 @@ with site:
         print(json.dumps(answer), flush=True)
 '''
 JOINED = """fb.Site.join(
-    {to!r}, number=number, store=HERE / f"site-{{number}}.db", every={every!r},{features}
+    {to!r}, number=number, store=HERE / f"site-{{number}}.db", log=HERE / f"decisions-{{number}}",
+    every={every!r},{features}
 )"""
 ALONE = """fb.Site(
-    {algorithm!r}, clients=len(SITES), number=number, store=HERE / f"site-{{number}}.db",{size}
+    {algorithm!r}, clients=len(SITES), number=number, store=HERE / f"site-{{number}}.db",
+    log=HERE / f"decisions-{{number}}",{size}
     **{parameters!r},
 )"""
 

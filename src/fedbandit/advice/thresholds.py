@@ -19,6 +19,7 @@ class Curve:
     """What thresholds cost, as far as it was tried: fewer bytes at larger ones."""
 
     cost: Callable[[float], float]
+    first: float = FIRST
     tried: dict[float, float] = field(default_factory=dict)  # bytes by threshold
 
     def threshold_for(self, wanted: float) -> float:
@@ -39,7 +40,7 @@ class Curve:
 
     def _next(self, wanted: float) -> float:
         if not self.tried:
-            return FIRST
+            return self.first
         dear = max((value for value, spent in self.tried.items() if spent > wanted), default=None)
         cheap = min((value for value, spent in self.tried.items() if spent <= wanted), default=None)
         aim = math.log(math.sqrt(NEAR) * wanted)

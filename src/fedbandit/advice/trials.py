@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from fedbandit.protocol.ledger import Ledger
 from fedbandit.simulation.in_process import simulate
 
 Progress = Callable[[int, int], None]
+FEW = 2
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,17 @@ class Worlds:
                 self.advance(len(missing))
         both = np.array([[self.known[each, number] for number in range(count)] for each in candidates])
         return Tried(list(candidates), both[:, :, 0], both[:, :, 1])
+
+    @cached_property
+    def few(self) -> list[LogWorld]:
+        """Return the worlds in which thresholds are fitted to a budget."""
+        return [drawn_world(self.rows, self.model, number) for number in range(FEW)]
+
+    def bytes_in(self, some: Sequence[LogWorld], algorithm: Algorithm) -> float:
+        """Return what an algorithm sends in worlds, on average."""
+        spent = [simulate(algorithm, world, len(world.whole))[0].ledger.bytes for world in some]
+        self.advance(len(some))
+        return float(np.mean(spent))
 
     def advance(self, runs: int) -> None:
         """Note that so many runs were made."""

@@ -166,6 +166,45 @@ def test_sites_that_differ_have_parameters_of_their_own():
     assert np.ptp(drawn[:, 2]) < 1e-12 < np.ptp(drawn[:, 1])
 
 
+def test_parts_of_the_time_that_differ_have_parameters_of_their_own():
+    rows = made(between=(0.0, 0.0, 0.0), count=1200)
+    changed = Rows(rows.site, rows.vectors, rows.choice, np.where(np.arange(1200) < 600, 1, -1) * rows.reward)
+    found = fit(changed)
+    assert found.change.p < 1e-9
+    assert found.changes
+    assert not found.differs
+    assert (found.group == np.arange(1200) // 120).all()
+    theta = found.posterior.expected()
+    assert theta[:5] == pytest.approx(-theta[5:], abs=0.3)
+    assert found.predicted(changed) == pytest.approx((changed.chosen * theta[found.group]).sum(axis=1))
+    assert not fit(changed, may_change=False).changes
+
+
+def test_where_sites_and_times_differ_each_site_has_parameters_of_each_part():
+    rows = made(sites=3, count=3000, between=(0.0, 1.0, 0.0))
+    changed = Rows(rows.site, rows.vectors, rows.choice, np.where(np.arange(3000) < 2400, 1, -1) * rows.reward)
+    found = fit(changed)
+    assert found.differs
+    assert found.changes
+    assert len(found.posterior.expected()) == 3 * 10
+    pairs = np.unique(np.column_stack([rows.site, np.arange(3000) // 300, found.group]), axis=0)
+    assert len(pairs) == 30
+
+
+def test_the_change_is_the_f_test_between_tenths_of_the_rows():
+    rows = made(count=1000)
+    by_time = Rows(np.arange(1000) // 100, rows.vectors, rows.choice, rows.reward)
+    f, freedom, p = literal_f(by_time)
+    found = fit(rows).change
+    assert (found.f, found.p) == pytest.approx((f, p), rel=1e-8)
+    assert found.freedom == tuple(freedom)
+
+
+@pytest.mark.parametrize("count", [20, 30])
+def test_too_few_rows_tell_nothing_of_changes(count):
+    assert not fit(made(count=count)).change.is_known
+
+
 @pytest.mark.parametrize(
     ("rewards", "sentence"), [(np.zeros(300), "the rewards of the log are all alike"), (None, "the log has 3 rows")]
 )

@@ -20,13 +20,18 @@ def made(binary=False, seed=0, sites=3, count=400, few=False):
     return Rows(site, vectors, choice, reward)
 
 
-def test_a_drawn_world_has_the_arrivals_and_arms_of_the_log():
+def test_a_drawn_world_has_the_turns_of_the_log_in_another_order_within_each_tenth():
     rows = made()
     world = drawn_world(rows, fit(rows), 0)
     block = next(world.turns(400, seed=0, block=400))
-    assert (block.client == rows.site).all()
-    assert block.features is not rows.vectors
-    assert (block.features == rows.vectors).all()
+    place = {tuple(arms.ravel()): turn for turn, arms in enumerate(rows.vectors)}
+    order = np.array([place[tuple(arms.ravel())] for arms in block.features])
+    assert sorted(order) == list(range(400))
+    assert (block.client == rows.site[order]).all()
+    assert (order // 40 == np.arange(400) // 40).all()
+    assert (order != np.arange(400)).mean() > 0.9
+    other = drawn_world(rows, fit(rows), 1).whole
+    assert (other.client != block.client).any()
     assert world.setting() == fb.environment("linear").setting().__class__(3, 4, 3, 400)
 
 
@@ -60,8 +65,9 @@ def test_other_rewards_have_residuals_of_their_own_site():
     model = fit(rows)
     outcomes = drawn_world(rows, model, 0).whole.outcomes
     known = rows.reward - model.predicted(rows)
+    world = drawn_world(rows, model, 0)
     for site in range(3):
-        drawn = (outcomes.payoff - outcomes.mean)[rows.site == site].ravel()
+        drawn = (outcomes.payoff - outcomes.mean)[world.whole.client == site].ravel()
         assert np.isclose(drawn[:, np.newaxis], known[rows.site == site]).any(axis=1).all()
         assert drawn.std() == pytest.approx(known[rows.site == site].std(), rel=0.2)
 
@@ -71,7 +77,7 @@ def test_a_site_of_few_rows_has_residuals_of_all():
     model = fit(rows)
     outcomes = drawn_world(rows, model, 0).whole.outcomes
     known = (rows.reward - model.predicted(rows))[rows.site == 0]
-    drawn = (outcomes.payoff - outcomes.mean)[rows.site == 0].ravel()
+    drawn = (outcomes.payoff - outcomes.mean)[drawn_world(rows, model, 0).whole.client == 0].ravel()
     assert not np.isclose(drawn[:, np.newaxis], known).any(axis=1).all()
 
 

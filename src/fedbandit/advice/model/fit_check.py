@@ -37,7 +37,8 @@ def check_fit(rows: Rows) -> FitCheck:
     if count - first < GROUPS * FEWEST or first <= rows.vectors.shape[2]:
         return FitCheck(np.nan, np.nan)
     later = _take(rows, np.arange(first, count))
-    expected = fit(_take(rows, np.arange(first)), rows.sites).predicted(later)
+    theta = fit(_take(rows, np.arange(first)), rows.sites, may_change=False).posterior.expected()
+    expected = (later.chosen * theta[later.site]).sum(axis=1)
     missed = later.reward - expected
     deviation = float(later.reward.std(ddof=1))
     if deviation == 0:

@@ -1,6 +1,8 @@
-"""The fitted model: one parameter for all sites, or one a site around a common one where the log says that they differ.
+"""The fitted model: one parameter for all sites, or several around a common one where the log says that they differ.
 
-The parameter is not known but up to its posterior, so that what is simulated with it is simulated with several draws.
+Rows fall into groups, each of which has a parameter: the sites where these differ, parts of the time where rewards
+change, the parts of the time of each site where both is so. Parameters are not known but up to their posterior, so that
+what is simulated with them is simulated with several draws.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from fedbandit.advice.model.sums import Sums, sums_of
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 
-LIKELY = 0.01  # the p value above which sites are taken to be alike
+LIKELY = 0.01  # the p value above which sites, or parts of the time, are taken to be alike
+PARTS = 10  # of the time, with about as many rows each
+FEWEST_PARTS, ROWS_A_PARAMETER = 3, 3  # fewer parts, or fewer rows in one, tell nothing of changes
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class FittedModel:
-    """What the log says of rewards: mean x^T theta_i at site i, and noise."""
+    """What the log says of rewards: mean x^T theta_i in group i, and noise."""
 
-    difference: Difference
+    difference: Difference  # between sites
+    change: Difference  # between parts of the time
+    group: Ints  # (T,): of each row
     scales: Scales
     posterior: Posterior
     least_eigenvalue: float  # of the sum of x x^T over all choices: small where some direction was hardly tried
@@ -60,33 +66,47 @@ class FittedModel:
     @property
     def differs(self) -> bool:
         """Tell whether sites have parameters of their own."""
-        return bool(self.scales.between.any())
+        return self.difference.p <= LIKELY and bool(self.scales.between.any())
+
+    @property
+    def changes(self) -> bool:
+        """Tell whether parts of the time have parameters of their own."""
+        return self.change.p <= LIKELY
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Draw the parameters of all sites (N, d)."""
-        sites, dimension = self.posterior.pull.shape
-        return self.posterior.draw(rng.standard_normal((sites + 1, dimension)))
+        """Draw the parameters of all groups (N, d)."""
+        groups, dimension = self.posterior.pull.shape
+        return self.posterior.draw(rng.standard_normal((groups + 1, dimension)))
 
     def means(self, rows: Rows, theta: Floats) -> Floats:
-        """Return the mean reward of all arms (T, K) for parameters of each site."""
+        """Return the mean reward of all arms (T, K) of the rows that it was fitted to, for parameters of each group."""
         found = np.empty(rows.vectors.shape[:2])
-        for site in range(len(theta)):
-            own = rows.site == site
-            found[own] = rows.vectors[own] @ theta[site]
+        for each in range(len(theta)):
+            own = self.group == each
+            found[own] = rows.vectors[own] @ theta[each]
         return found
 
     def predicted(self, rows: Rows) -> Floats:
-        """Return what is expected of the choices of rows (T,)."""
-        return np.asarray((rows.chosen * self.posterior.expected()[rows.site]).sum(axis=1))
+        """Return what is expected of the choices of the rows that it was fitted to (T,)."""
+        return np.asarray((rows.chosen * self.posterior.expected()[self.group]).sum(axis=1))
 
 
-def fit(rows: Rows, sites: int | None = None) -> FittedModel:
-    """Fit the model to rows; `sites` counts all sites, where some may have no row among these."""
+def fit(rows: Rows, sites: int | None = None, may_change: bool = True) -> FittedModel:
+    """Fit the model to rows in the order of time.
+
+    `sites` counts all sites, where some may have no row among these. Without `may_change` groups are the sites.
+    """
     count = rows.sites if sites is None else sites
     chosen = rows.chosen
     with_constant = np.column_stack([np.ones(len(chosen)), chosen])
     difference = difference_of(sums_of(rows.site, with_constant, rows.reward, count))
-    sums = sums_of(rows.site, chosen, rows.reward, count)
+    part = _parts(len(chosen), with_constant.shape[1]) if may_change else np.zeros(len(chosen), dtype=np.int64)
+    change = difference_of(sums_of(part, with_constant, rows.reward, int(part.max()) + 1))
+    group = rows.site
+    if change.p <= LIKELY:
+        _, group = np.unique(part + (PARTS * rows.site if difference.p <= LIKELY else 0), return_inverse=True)
+        count = int(group.max()) + 1
+    sums = sums_of(group, chosen, rows.reward, count)
     whole = sums.together()
     theta, noise = _least_squares(whole)
     if not theta.any() or noise == 0:
@@ -95,8 +115,15 @@ def fit(rows: Rows, sites: int | None = None) -> FittedModel:
             "to learn by trying: give a log of rewards that vary"
         )
     shared = Scales(np.zeros(sums.dimension), noise, float(theta @ theta) / sums.dimension)
-    scales = shared if difference.p > LIKELY else scales_of(sums, _start(sums, shared))
-    return FittedModel(difference, scales, posterior_of(sums, scales), _least_tried(rows, whole))
+    is_one = min(difference.p, change.p) > LIKELY
+    scales = shared if is_one else scales_of(sums, _start(sums, shared))
+    return FittedModel(difference, change, group, scales, posterior_of(sums, scales), _least_tried(rows, whole))
+
+
+def _parts(rows: int, parameters: int) -> Ints:
+    """Return the part of the time of each row: one part where the rows are too few to see changes."""
+    parts = min(PARTS, rows // (ROWS_A_PARAMETER * parameters))
+    return np.arange(rows) * (parts if parts >= FEWEST_PARTS else 1) // rows
 
 
 def _least_tried(rows: Rows, whole: Sums) -> float:
@@ -126,5 +153,5 @@ def _least_squares(whole: Sums) -> tuple[Floats, float]:
 
 
 def _start(sums: Sums, shared: Scales) -> Scales:
-    """Return scales to begin with: sites differ as much as the coordinates of the common parameter do."""
+    """Return scales to begin with: groups differ as much as the coordinates of the common parameter do."""
     return Scales(np.full(sums.dimension, shared.prior), shared.noise, shared.prior)

@@ -16,6 +16,7 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
 
+TENTHS = 10
 FEWEST_RESIDUALS = 30  # of a site; one with fewer has the noise of all sites
 
 
@@ -61,7 +62,8 @@ def logged_world(rows: Rows) -> LogWorld:
 def drawn_world(rows: Rows, model: FittedModel, number: int) -> LogWorld:
     """Return the world of the n-th draw of the model's parameters; the same number gives the same world.
 
-    Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and a residual of the log.
+    Turns are those of the log, in another order within each tenth of the time: in one order alone a setting may be
+    lucky. Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and a residual.
     """
     rng = stream(number, "world of a log")
     mean = model.means(rows, model.draw(rng))
@@ -70,7 +72,9 @@ def drawn_world(rows: Rows, model: FittedModel, number: int) -> LogWorld:
         payoff = (rng.random(mean.shape) < mean).astype(np.float64)
     else:
         payoff = mean + _noise(rows.site, rows.reward - model.predicted(rows), mean.shape[1], rng)
-    return LogWorld(whole=Turns(rows.site, rows.vectors, Rewards(payoff, mean)))
+    turns = len(mean)
+    order = np.lexsort((rng.random(turns), np.arange(turns) * TENTHS // turns))
+    return LogWorld(whole=Turns(rows.site, rows.vectors, Rewards(payoff, mean)).take(order))
 
 
 def _noise(site: Ints, residual: Floats, arms: int, rng: np.random.Generator) -> Floats:
