@@ -12,7 +12,7 @@ import numpy as np
 import fedbandit as fb
 from benchmarks.row import Row
 
-ARMS, TURNS, ROUNDS = 10, 50, 200
+ARMS, TURNS, ROUNDS = 10, 40, 600
 DECLARED = {
     "context": {
         "age": {"kind": "number", "range": [18, 90], "missing": "indicator"},

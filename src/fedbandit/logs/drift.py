@@ -8,11 +8,10 @@ and a false alarm comes about once in 700,000 (Siegmund's approximation).
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
-
-from fedbandit.core.arrays import Floats
 
 REFERENCE = 500  # rows that say what is usual
 SLACK = 0.1  # of a deviation: what is nearer to a prediction than this is no drift
@@ -83,25 +82,29 @@ class Calibration:
     def __init__(self) -> None:
         """Begin without a row."""
         self._first: list[tuple[float, float]] = []  # until it is known where groups begin
-        self._edges: Floats = np.empty(0)
-        self._sums = np.zeros((GROUPS, 4))  # rows, sums of predictions, of rewards and of their squares
+        self._edges: list[float] = []
+        self._sums = [[0.0] * 4 for _ in range(GROUPS)]  # rows, sums of predictions, of rewards and of their squares
 
     def add(self, predicted: float, reward: float) -> None:
         """Take in a row."""
-        if not self._edges.size:
+        if not self._edges:
             self._first.append((predicted, reward))
             if len(self._first) < REFERENCE:
                 return
-            self._edges = np.quantile([each for each, _ in self._first], np.arange(1, GROUPS) / GROUPS)
+            self._edges = np.quantile([each for each, _ in self._first], np.arange(1, GROUPS) / GROUPS).tolist()
             rows, self._first = self._first, []
         else:
             rows = [(predicted, reward)]
         for each, earned in rows:
-            self._sums[np.searchsorted(self._edges, each, side="right")] += (1.0, each, earned, earned * earned)
+            sums = self._sums[bisect_right(self._edges, each)]
+            sums[0] += 1.0
+            sums[1] += each
+            sums[2] += earned
+            sums[3] += earned * earned
 
     def groups(self) -> list[Group]:
         """Return the groups that have rows, by rising predictions; none before there are enough to know them."""
-        return [_group(*each) for each in self._sums.tolist() if each[0]]
+        return [_group(*each) for each in self._sums if each[0]]
 
 
 def _group(rows: float, predicted: float, reward: float, squares: float) -> Group:

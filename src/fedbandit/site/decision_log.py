@@ -18,6 +18,7 @@ from fedbandit.durable.decisions import Closed
 from fedbandit.logs.site_rows import files_of
 
 MOST_BYTES = 64_000_000  # of a file, after which the day goes on in another
+DAY = 86_400.0  # seconds; UTC has no other days in seconds since 1970
 _TAIL = 1 << 20  # bytes at a time, in search of the end of a line
 
 
@@ -37,7 +38,7 @@ class DecisionLog:
         """Make the folder if it is not there, and cut torn lines."""
         self.folder = folder
         self._most_bytes = most_bytes
-        self._day = ""
+        self._midnight = 0.0  # that began the day of the file
         self._file: int | None = None
         self._size = 0
         self._waiting: list[tuple[float, bytes]] = []  # lines that could not be written yet, with their times
@@ -61,9 +62,10 @@ class DecisionLog:
 
     def write(self, closed: Iterable[Closed]) -> None:
         """Add a line for each decision."""
-        for each in closed:
-            tail = f'"reward":{_number(each.reward)},"rewarded":{each.time!r},"expired":{_BOOLEAN[each.is_expired]}}}\n'
-            self._waiting.append((each.time, b'{"id":"%b",%b,%b' % (each.decision.encode(), each.row, tail.encode())))
+        for decision, row, reward, time, is_expired in closed:
+            earned = "null" if reward is None else repr(reward)
+            tail = f',"reward":{earned},"rewarded":{time!r},"expired":{"true" if is_expired else "false"}}}\n'
+            self._waiting.append((time, f'{{"id":"{decision}",'.encode() + row + tail.encode()))
         self.flush()
 
     def late(self, decision: str, reward: float, now: float) -> None:
@@ -99,10 +101,11 @@ class DecisionLog:
 
     def _file_of(self, time: float, room: int) -> int:
         """Return the file for a line of a time: that of its day, or another of that day if it is full."""
-        day = _day(time)
-        if self._file is not None and day == self._day and self._size + room <= self._most_bytes:
+        is_of_day = 0 <= time - self._midnight < DAY
+        if self._file is not None and is_of_day and self._size + room <= self._most_bytes:
             return self._file
         self.close()
+        day, self._midnight = _day(time), time // DAY * DAY
         number = 1
         while True:
             path = self.folder / (f"{day}.jsonl" if number == 1 else f"{day}.{number}.jsonl")
@@ -111,7 +114,7 @@ class DecisionLog:
                 break
             number += 1
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._day, self._size = day, size
+        self._size = size
         return self._file
 
     def _unusable(self, error: OSError) -> InvalidInput:
@@ -123,13 +126,6 @@ class DecisionLog:
 
 def _day(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).date().isoformat()
-
-
-_BOOLEAN = {True: "true", False: "false"}
-
-
-def _number(value: float | None) -> str:
-    return "null" if value is None else repr(value)
 
 
 def _cut_torn_line(path: Path) -> None:

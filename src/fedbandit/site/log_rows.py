@@ -22,9 +22,8 @@ class LogRows:
         self.is_raw = is_raw
         self._shares_context = charter.algorithm.shares_context
         self._arms = charter.setting.arms
-        self._site = f'"site":{number}'
-        self._charter = f'"charter":"{charter.fingerprint:016x}"'
-        self._explore = f'"explore":{_json(side.explore if isinstance(side, Exploring) else 0.0)}'
+        explore = _json(side.explore if isinstance(side, Exploring) else 0.0)
+        self._fixed = f'"site":{number},"charter":"{charter.fingerprint:016x}","explore":{explore}'
 
     def of(self, version: int, offer: Floats, now: float, given: tuple[Any, ...]) -> bytes:
         """Return the fields of a decision; given are context, arms, ids, choice, propensity and prediction."""
@@ -35,11 +34,9 @@ class LogRows:
             vectors = offer[0].tolist()
             context, arms = (vectors, None) if self._shares_context else (None, vectors)
         told = _json({"context": context, "arms": arms, "ids": ids, "choice": choice, "propensity": propensity})
-        parts = (
-            f'"time":{now!r}', self._site, f'"version":{version}', self._charter, told[1:-1], self._explore,
-            f'"predicted":{"null" if predicted is None else repr(predicted)}',
-        )  # fmt: skip
-        return ",".join(parts).encode()
+        shown = "null" if predicted is None else repr(predicted)
+        row = f'"time":{now!r},"version":{version},{self._fixed},{told[1:-1]},"predicted":{shown}'
+        return row.encode()
 
 
 def _plain(value: Any) -> Any:
@@ -60,7 +57,7 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=_plain)
 
 
 def _json(value: Any) -> str:

@@ -29,13 +29,14 @@ class Predictions:
         if found is None:
             life = self._node.life
             found = life.side.predicted(life.deciding, WHO, offer, decided.choices)
-        return None if found is None or not math.isfinite(found[0]) else float(found[0])
+        predicted = math.nan if found is None else float(found[0])
+        return predicted if math.isfinite(predicted) else None
 
     def chose(self, name: str, predicted: float | None, propensity: float | None, arms: int) -> tuple[str, ...]:
         """Note a decision; return what calls for attention from now on."""
         if predicted is not None:
             self._made[name] = predicted
-            if len(self._made) > SPARE + 2 * self._node.pending:
+            if len(self._made) > SPARE and len(self._made) > SPARE + 2 * self._node.pending:
                 pending = self._node.life.decisions.pending
                 self._made = {each: value for each, value in self._made.items() if each in pending}
         return self.watch.chose(propensity, arms)

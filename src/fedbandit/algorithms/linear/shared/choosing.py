@@ -105,13 +105,17 @@ class ChoosingClients(Clients):
 
     def expected(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:
         """Return the reward that each client expects, where its chances depend on how far off that is."""
-        return self.predicted(state, who, features, choices) if self.draws_lot and self.rule.greed == AUTO else None
+        if not self.draws_lot or self.rule.greed != AUTO:
+            return None
+        estimate, row_of = self.scored(state).estimate, state.row_of
+        acting = enumerate(zip(who.tolist(), choices.tolist(), strict=True))
+        return np.array([_dot(features[each, arm], estimate[row_of[client]]) for each, (client, arm) in acting])
 
     def predicted(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats:
         """Return the mean reward that each client's estimate gives its choice."""
         estimate, row_of = self.scored(state).estimate, state.row_of
         acting = enumerate(zip(who.tolist(), choices.tolist(), strict=True))
-        return np.array([_dot(features[each, arm], estimate[row_of[client]]) for each, (client, arm) in acting])
+        return np.array([features[each, arm].dot(estimate[row_of[client]]) for each, (client, arm) in acting])
 
     def note_error(self, state: Any, row: int, seen: Observations, each: int) -> None:
         """Add how far off a prediction was: the one made when the client chose, or else the one made now."""
