@@ -13,6 +13,8 @@ import fedbandit as fb
 from fedbandit.cli.main import app
 from fedbandit.logs.watching import watched
 from fedbandit.wire.state import encode_state
+from samples.pair import charter, open_server
+from samples.revising import revise
 
 EYE = np.eye(3)
 MEANS = [0.1, 0.8, 0.3]
@@ -119,3 +121,23 @@ def test_arms_that_share_a_context_can_be_controlled():
         assert 0 < decision.propensity <= 1
         site.learn(decision, 1.0)
     assert sum(site.comparison.rewards.values()) == 20
+
+
+def test_a_control_that_does_not_fit_a_revised_charter_decides_no_more(caplog):
+    of = charter()
+    server = open_server(of)
+    site = fb.Site(of.algorithm, dimension=3, arms=2, clients=2, horizon=100)
+    site.control(site.policy(), share=0.5)
+    for values, is_controlled in (({"upload_threshold": 5.0}, True), ({"dimension": 4}, False)):
+        revise(server, values)
+        for frame in site.everything():
+            server.receive(frame, 0.0, 0)
+        for frame in [frame for number, frame in server.commit() if number == 0]:
+            site.hear(frame)
+        assert (site.comparison is not None) == is_controlled
+        for _ in range(10):
+            site.learn(site.choose(np.eye(3)), 1.0)
+    assert caplog.messages == [
+        "there is no control any more: dimension of the policy is 3, and of the site 4: give a policy that decides "
+        "between the same arms"
+    ]

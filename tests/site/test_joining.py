@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import fedbandit as fb
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from fedbandit.durable.validation import Limits
+from fedbandit.protocol.ending import Ending
 from fedbandit.site import joining
 from fedbandit.site.joining import kept_in, told_by
 from fedbandit.transport.link import LinkRefused
@@ -25,6 +28,18 @@ def test_the_coordinator_tells_what_was_agreed_on():
     assert (told, told.limits) == (ASYNC, {"context": 1.0})
     assert coordinator.links[1].is_cut, "the connection is ended"
     assert list(coordinator.links[1].sent) == ["JOIN"]
+
+
+def test_the_coordinator_tells_when_decisions_end_and_the_store_remembers(tmp_path):
+    coordinator = LocalCoordinator(replace(ASYNC, ending=Ending(expires=60.0, default_reward=0.25)))
+    told = told_by(coordinator.connector(1), 1, "here")
+    assert told.ending == Ending(60.0, 0.25)
+    sizes = {"dimension": 3, "arms": 2, "clients": 2, "horizon": 100}
+    fb.Site(told.algorithm, number=1, store=tmp_path / "site.db", **told.ending.told(), **sizes).close()
+    with fb.Site.join("nats://127.0.0.1:1/demo", number=1, store=tmp_path / "site.db") as site:
+        assert site.node.ending == Ending(60.0, 0.25)
+    with pytest.raises(fb.InvalidInput, match=r"expires is 30 here and 60\.0 in the federation: leave it out"):
+        fb.Site.join("nats://127.0.0.1:1/demo", number=1, store=tmp_path / "site.db", expires=30)
 
 
 def test_it_is_asked_again_if_nobody_has_heard(monkeypatch):

@@ -32,6 +32,7 @@ class Bookkeeping(Seen):
     _is_released = False
     _control: Control | None = None
     _seed: int
+    _unsaid: list[str]  # warnings for the log, until the lock is released
 
     @property
     def watch(self) -> Watch | None:
@@ -54,6 +55,13 @@ class Bookkeeping(Seen):
     def comparison(self) -> Comparison | None:
         """Return how rewards of the site's own decisions compare with those of `control`; None without it."""
         return None if self._control is None else self._control.comparison
+
+    def _end_control_that_does_not_fit(self) -> None:
+        """Let the site decide alone where a revision of the charter has changed what there is to choose from."""
+        misfit = "" if self._control is None else self._control.misfit(self.charter)
+        if misfit:
+            self._control = None
+            self._unsaid.append(f"there is no control any more: {misfit}")
 
     def give_up(self, decision: str | Decision) -> bool:
         """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""

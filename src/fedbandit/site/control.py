@@ -44,6 +44,14 @@ class Control:
             for is_control in (False, True)
         }  # of a row of the log
 
+    def misfit(self, charter: Charter) -> str:
+        """Return why the policy cannot decide with a revised charter, "" if it can."""
+        try:
+            _require_fit(self._policy.charter, charter)
+        except InvalidInput as error:
+            return str(error)
+        return ""
+
     def mixed(self, life: SiteLife, offer: Floats, draws: Floats, decided: Decided, arms: int) -> Mixed:
         """Return a decision: the site's own, or the other policy's where the lot says so."""
         share, is_control = self.comparison.share, bool(self._lots.random() < self.comparison.share)

@@ -117,7 +117,7 @@ class Site(Talking):
         self._predictions = Predictions(self.node, features) if report or log is not None else None
         self._tally = Tally(number, self.node.opening, self.watch) if report else None
         self._advice = Advice()
-        self._seed = seed
+        self._seed, self._unsaid = seed, []
         self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
         if self.node.revisions:  # the store knows of a later charter
             self._take_up()
@@ -244,4 +244,5 @@ class Site(Talking):
         self._offers = self._offers.revised(self.node.life.agreed)
         self._lots.size = self.node.draws
         self._propensities.take_up(self.node.life.side)
+        self._end_control_that_does_not_fit()
         self._rows = LogRows(self.charter, self.node.life.side, self.node.number, is_raw=self._rows.is_raw)

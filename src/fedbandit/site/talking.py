@@ -29,8 +29,11 @@ class Talking(Bookkeeping):
             new = self.node.refusals - known
             refused = self.node.refused[len(self.node.refused) - new :]
             refusal = self.node.disagreement or self.node.refusal
+            unsaid, self._unsaid = self._unsaid, []
         for each in refused:  # not while the lock is held: whoever handles the log may ask the site something
             log.warning("the coordinator refused upload %d for good, with all it held: %s", each.sequence, each.reason)
+        for sentence in unsaid:
+            log.warning("%s", sentence)
         return refusal
 
     def news(self) -> list[bytes]:
