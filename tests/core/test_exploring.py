@@ -5,8 +5,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.exploring import Exploring, exploring
-from fedbandit.core.interfaces import Clients, propensity_without_lot
-from fedbandit.core.lots import lot_of
+from fedbandit.core.interfaces import Clients
+from fedbandit.core.lots import lot_of, propensity_without_lot
 
 SETTING = fb.Setting(clients=2, arms=4, dimension=3, horizon=10)
 WHO = np.arange(2)

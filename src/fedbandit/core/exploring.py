@@ -53,10 +53,6 @@ class Exploring:
         decided = choices_by_lot(self.chances(state, who, features, draws), draws[:, 0])
         return decided._replace(expected=self.within.expected(state, who, features, decided.choices))
 
-    def predicted(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:
-        """Return what the side within predicts of choices, drawn or not."""
-        return self.within.predicted(state, who, features, choices)
-
     def choose(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Ints:
         """Return the arm of each client."""
         return self.decide(state, who, features, draws).choices

@@ -7,7 +7,6 @@ injected faults and in production. State belongs to the caller and is updated in
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +17,7 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.messages import Download, Message, Upload
+from fedbandit.core.scores import ScorePart
 from fedbandit.core.turns import Observations, Turns
 
 if TYPE_CHECKING:
@@ -59,15 +59,6 @@ class Played(NamedTuple):
     outgoing: Sequence[Outgoing[Upload]]
     propensity: Floats | None = None  # as in `Decided`, of each turn
     asks: bool = False  # what is sent is a question of the turn to come
-
-
-class ScorePart(NamedTuple):
-    """A part of an optimistic score: see `Clients.score_parts`."""
-
-    first: int
-    estimate: Floats
-    inverse: Floats
-    bonus: float
 
 
 class Side(Protocol):
@@ -226,14 +217,6 @@ class Federation(NamedTuple):
     clients: Clients
     server: Server
     shortcut: RoundsShortcut | TurnsShortcut | None = None  # what a simulation takes in place of messages
-
-
-def propensity_without_lot(side: Clients) -> float:
-    """Return how likely a choice was where no lot is drawn: 1 without randomness, unknown (nan) after a sample.
-
-    The probability that a sample prefers an arm has no closed form, and the inverse of an estimate of it is biased.
-    """
-    return math.nan if side.draws else 1.0
 
 
 class TurnByTurn(Clients):

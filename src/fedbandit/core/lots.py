@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from fedbandit.core.arrays import Floats
-from fedbandit.core.interfaces import Decided
+from fedbandit.core.interfaces import Clients, Decided
 
 
 def lot_of(normal: float) -> float:
@@ -49,3 +49,11 @@ def choices_by_lot(chances: Floats, normals: Floats) -> Decided:
     lots = map(lot_of, normals.tolist())
     choices = np.array([arm_by_lot(each, lot) for each, lot in zip(chances, lots, strict=True)], dtype=np.int64)
     return Decided(choices, chances[np.arange(len(choices)), choices])
+
+
+def propensity_without_lot(side: Clients) -> float:
+    """Return how likely a choice was where no lot is drawn: 1 without randomness, unknown (nan) after a sample.
+
+    The probability that a sample prefers an arm has no closed form, and the inverse of an estimate of it is biased.
+    """
+    return math.nan if side.draws else 1.0

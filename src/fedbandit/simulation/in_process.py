@@ -16,7 +16,8 @@ from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation, propensity_without_lot
+from fedbandit.core.interfaces import Cadence, Clients, Decided, Federation
+from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.shortcuts import RoundsShortcut, TurnsShortcut
 from fedbandit.core.turns import Duels, Observations, Turns

@@ -17,7 +17,8 @@ import numpy as np
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.exploring import Exploring
-from fedbandit.core.interfaces import Clients, Decided, propensity_without_lot
+from fedbandit.core.interfaces import Clients, Decided
+from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import stream
 from fedbandit.durable.site_life import WHO
 from fedbandit.protocol.charter import Charter

@@ -11,7 +11,8 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.core.interfaces import Clients, ScorePart
+from fedbandit.core.interfaces import Clients
+from fedbandit.core.scores import ScorePart
 from fedbandit.durable.checked_input import InputCheck
 from fedbandit.durable.site_life import WHO
 from fedbandit.protocol.charter import Charter

@@ -39,8 +39,9 @@ from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Federation, ScorePart
+from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
+from fedbandit.core.scores import ScorePart
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.alternation_rows import (
     ALTERNATING,

@@ -20,8 +20,9 @@ from fedbandit.algorithms.linear.shared.forgetting import add_late, age_cohort, 
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Outgoing, Played, ScorePart
+from fedbandit.core.interfaces import Cadence, Outgoing, Played
 from fedbandit.core.messages import Upload
+from fedbandit.core.scores import ScorePart
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.confidence import Width, width
