@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from importlib.util import find_spec
 
 import numpy as np
@@ -150,6 +151,18 @@ def test_what_is_packed_is_read_as_the_folders_are(tmp_path, log_raw):
         vectors = own.encode(features if log_raw else None)
         np.testing.assert_array_equal(vectors, one.encode(features if log_raw else None))
         np.testing.assert_array_equal(own.reward, one.reward)
+
+
+def test_features_are_suggested_from_a_folder(tmp_path):
+    decide(tmp_path / "decisions", count=60)
+    result = CliRunner().invoke(app, ["suggest", str(tmp_path / "decisions")])
+    assert result.exit_code == 0, result.output
+    declared = tomllib.loads(result.stdout)
+    assert list(declared["context"]) == ["segment"]  # and not what came after the decision, such as predicted
+    assert set(declared["arm"]) == {"id", "price"}
+    decide(tmp_path / "numbered", count=60, by_ids=False)  # choices are places, and ids are values as others are
+    log = fb.Log.read(tmp_path / "numbered")
+    assert set(log.arms) == {"decision id", "id", "price"}
 
 
 @NEEDS_ARROW

@@ -7,6 +7,8 @@ from typing import Any
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.ending import Ending
+from fedbandit.simulation.faults.ending import EndingRun
 from fedbandit.simulation.faults.revised import REVISIONS, RevisedRun
 from fedbandit.simulation.faults.run import FADING_FAULTS, FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import TroubledRun
@@ -34,6 +36,7 @@ FEDERATIONS = [
 ]
 BY_SEED = 4  # the first so many have their turns among the seeds; the others are run by name
 CLUSTERED, ASKING, ROUNDED, FADING = (4, 5), (6, 7, 8), (9, 10), (11, 12, 13, 14, 15, 16)
+ENDING = (0, 1, 2, 3, 6, 8, 11, 13)
 REVISED = (0, 1, 2, 3, 6, 7, 8)  # whose sums can be carried over, and travel as they are
 THRESHOLDS = {  # that a change may give, by algorithm
     "async-linucb": ({"upload_threshold": 1.0}, {"upload_threshold": 100.0, "download_threshold": 2.0}),
@@ -66,6 +69,14 @@ def revised_run(seed: int, federation: int | None = None, **how: Any) -> Revised
     faults = {"faults": more.pop("faults", FAULTS) | REVISIONS}
     given = {"removable": DENSE, "thresholds": THRESHOLDS[name], **more, **faults, **how}
     return RevisedRun(charter, tagged_turns(seed, TURNS, SITES), seed, **given).run()
+
+
+def ending_run(seed: int, federation: int | None = None, **how: Any) -> EndingRun:
+    """Run one schedule in which many decisions end without their reward."""
+    name, parameters = FEDERATIONS[ENDING[seed % len(ENDING)] if federation is None else federation]
+    ending = Ending(default_reward=0.5)
+    charter = Charter.named(name, tagged_setting(TURNS, SITES), ending=ending, **parameters)
+    return EndingRun(charter, tagged_turns(seed, TURNS, SITES), seed, **{**_epochs(charter), **how}).run()
 
 
 def troubled_run(

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from simulation import checkers, revised_checkers, trouble_checkers
-from simulation.federations import faulty_run, revised_run, troubled_run
+from simulation.federations import ending_run, faulty_run, revised_run, troubled_run
 from simulation.planted import PLANTED, Planted
+from simulation.planted_endings import PLANTED_ENDINGS
 from simulation.planted_fading import PLANTED_FADING
 from simulation.planted_revisions import PLANTED_REVISIONS
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES, Hangs
@@ -48,6 +49,11 @@ def first_revised(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) ->
     return first_finding(planted, seeds, revised_run, revised_checkers.amiss)
 
 
+def first_ending(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> tuple[int, str] | None:
+    """The same in schedules in which many decisions end without their reward."""
+    return first_finding(planted, seeds, ending_run)
+
+
 def first_death(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> tuple[int, str] | None:
     """The same in schedules in which a frame ends the coordinator whenever it is tried."""
     return first_finding(planted, seeds, poisoned_run, trouble_checkers.amiss)
@@ -55,7 +61,7 @@ def first_death(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> t
 
 if __name__ == "__main__":
     faults = (PLANTED, first_finding), (PLANTED_FADING, first_finding), (PLANTED_REVISIONS, first_revised)
-    troubles = (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)
+    troubles = (PLANTED_ENDINGS, first_ending), (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)
     for bugs, finder in (*faults, *troubles):
         for each in bugs:
             print(each.node.__name__, *(finder(each) or ("not caught",)), sep="\t", flush=True)

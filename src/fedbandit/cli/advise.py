@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def advise(
-    log: Annotated[Path, typer.Argument(help="The log: CSV or Parquet, with what was on offer.")],
+    log: Annotated[Path, typer.Argument(help="The log: CSV, Parquet or a site's folder, with what was on offer.")],
     budget: Annotated[str, typer.Option(help="What all sites together may send and be sent, as in '10 MB/day'.")],
     features: Annotated[Path, typer.Option(help="The features of the sites (TOML): see `fedbandit suggest`.")],
     columns: Annotated[

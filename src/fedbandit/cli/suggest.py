@@ -9,7 +9,7 @@ import typer
 
 
 def suggest(
-    log: Annotated[Path, typer.Argument(help="The log: CSV or Parquet.")],
+    log: Annotated[Path, typer.Argument(help="The log: CSV, Parquet or a site's folder.")],
     columns: Annotated[
         Path | None, typer.Option(help='A TOML file that names columns by their roles: reward = "clicked".')
     ] = None,

@@ -61,7 +61,9 @@ class SiteTable:
             number = are_tables.index(False) + 1
             raise InvalidInput(f"{self.source}: row {number} has vectors, others have values: give logs of one kind")
         if any(are_tables):
-            self.roles["id"] = own = "decision id" if any("id" in arm for row in rows for arm in row["arms"]) else "id"
+            pairs = [pair for some, row in zip(ids, rows, strict=True) for pair in zip(some, row["arms"], strict=True)]
+            is_free = all(arm.get("id", each) == each for each, arm in pairs)  # or has the very ids
+            self.roles["id"] = own = "id" if is_free else "decision id"
             self.values[named["arms"]] = [
                 [{own: each, **arm} for each, arm in zip(some, row["arms"], strict=True)]
                 for some, row in zip(ids, rows, strict=True)

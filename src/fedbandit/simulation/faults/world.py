@@ -209,13 +209,17 @@ class FaultyWorld:
             return
         node, told.was_told = host.node, True
         try:
-            is_new = self.attempt(host, lambda: node.learn(told.decision, told.reward))
+            is_new = self.attempt(host, lambda: self.told_to(node, told))
         except InvalidInput:
             told.is_void = True
             return
         if is_new and told.is_safe and not told.may_be_lost:
             self.history.counted_again.append(told.decision)
         told.is_told |= is_new is not None
+
+    def told_to(self, node: DurableClient, told: Told) -> bool:
+        """Tell a site a reward; return whether it is new there."""
+        return node.learn(told.decision, told.reward)
 
     def replace_disk(self, host: Host[DurableClient], backup: int | None, *, tell: bool = True) -> None:
         """Put in an empty disk or restore a backup.
