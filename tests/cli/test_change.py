@@ -153,6 +153,32 @@ def test_an_edited_file_is_read_again(fedbandit, office, tmp_path):
     assert "noise: 0.5 -> 0.1" in fedbandit("change", "demo", "noise=0.1", *file).out
 
 
+def test_what_is_agreed_on_now_is_shown(fedbandit, office):
+    file = ("--file", office.file)
+    first = ["demo: algorithm: async-linucb", "demo: dimension: 2", "demo: limits.reward: 1.0", "demo: revision 0"]
+    assert fedbandit("change", "demo", *file).out.splitlines() == first
+    fedbandit("change", "demo", "noise=0.5", "expires=60", "limits.reward=none", "dimension=3", *file)
+    assert fedbandit("change", "demo", *file).out.splitlines() == [
+        "demo: algorithm: async-linucb",
+        "demo: dimension: 3",
+        "demo: noise: 0.5",
+        "demo: expires: 60.0",
+        "demo: revision 1",
+    ]
+
+
+def test_a_dimension_that_comes_back_with_another_meaning_is_told(fedbandit, office):
+    file = ("--file", office.file)
+    assert fedbandit("change", "demo", "dimension=3", *file).err == ""
+    assert fedbandit("change", "demo", "drop=2", *file).err == ""  # as it was at first
+    said = fedbandit("change", "demo", "drop=0", "dimension=2", *file)
+    assert said.out == "demo: features: without 0 -> with 1 new (with migration)\ndemo: revision 3\n"
+    assert said.err == (
+        "demo: vectors had 2 numbers before, with another meaning: programs that hand in those of then are now "
+        "misunderstood, so edit them\n"
+    )
+
+
 REFUSED = {
     "a federation that there is not": (("clinics", "delta=0.2"), "unknown federation 'clinics'"),
     "no value": (("demo", "delta"), "'delta' is no change: write NAME=VALUE, as in upload_threshold=3"),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from fedbandit.algorithms.linear.shared.messages import Statistics
 from fedbandit.core.errors import InvalidInput
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.charter import Charter
-from samples.pair import charter
-from samples.revising import federation, revise
+from fedbandit.wire import decode, encode
+from fedbandit.wire.frame import Frame, Kind
+from samples.pair import charter, turn
+from samples.revising import federation, revise, state_of
 
 ADDED, REMOVED = {"dimension": 4}, {"drop": "1"}
 REFUSED = {
@@ -50,3 +57,25 @@ def test_a_federation_with_a_site_of_0_1_0_keeps_its_features():
     with pytest.raises(InvalidInput, match=r"site 1 runs fedbandit 0\.1\.0.* upgrade it first"):
         revise(server, ADDED)
     revise(server, {"noise": 0.5})
+
+
+def test_an_upload_of_an_earlier_form_is_checked_as_one_of_that_form():
+    server, sites = federation(of=charter(upload_threshold=1.0, download_threshold=1.0))
+    turn(sites[0])
+    (upload,) = [each for each in map(Frame.from_bytes, sites[0].commit()) if each.kind is Kind.UPLOAD][-1:]
+    revise(server, ADDED)
+    state = state_of(server)
+    message = decode(upload.body)
+    for gram, moment, words in (
+        (-message.gram, message.moment, "not positive"),
+        (message.gram, 1e200 * message.moment, "has a number of size"),
+        (np.eye(2)[np.newaxis], np.zeros((1, 2)), r"gram of 'linear.statistics' has shape \(2, 2\), not \(3, 3\)"),
+    ):
+        forged = replace(upload, body=encode(Statistics(gram, moment, message.observations)))
+        verdict = server.receive(forged.to_bytes(), 0.0, 0)
+        assert re.search(words, verdict.reason), verdict
+        assert state_of(server) == state
+    strange = replace(upload, form=server.node.form + 1)
+    assert "features of which this coordinator knows nothing" in server.receive(strange.to_bytes(), 0.0, 0).reason
+    assert server.receive(upload.to_bytes(), 0.0, 0).outcome.value == "accepted"
+    assert server.node.state.gram.shape == (4, 4)

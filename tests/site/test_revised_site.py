@@ -135,3 +135,18 @@ def test_a_policy_of_before_is_loaded_with_the_features_that_are_left():
     later = office.site.policy()
     with pytest.raises(fb.InvalidInput, match="taken with features of which this site has not heard"):
         Office().site.load(later)
+
+
+def test_a_control_goes_on_with_the_features_that_it_knows():
+    office = Office()
+    for _ in range(3):
+        office.site.learn(office.site.choose(np.eye(2)[1:]), 1.0)
+    office.site.control(office.site.policy(), share=0.5)
+    office.change({"drop": "0", "dimension": "2"})
+    seen = office.site.node.life.node.as_they_were(np.array([[5.0, 7.0]]), 0)
+    assert seen.tolist() == [[0.0, 5.0]]  # the first is gone, the last has come
+    for _ in range(20):
+        office.site.learn(office.site.choose(np.eye(2)), 1.0)
+    assert office.site.comparison.rewards[True] > 0
+    office.change({"dimension": "3"})
+    assert office.site.comparison is None

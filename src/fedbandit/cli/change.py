@@ -14,12 +14,21 @@ from fedbandit.transport.nats.subjects import Subjects
 
 def change(
     federation: Federation,
-    values: Annotated[list[str], typer.Argument(help="What to change, as in upload_threshold=3 limits.reward=2.")],
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to change, as in upload_threshold=3 limits.reward=2; nothing: show what holds."),
+    ] = None,
     file: File = FILE,
 ) -> None:
     """Change parameters, limits, the deadline or when decisions end of a federation that runs; its sites hear of it."""
     plan = read_plan(file)
     federation_of(plan, federation)
+    if not values:
+        told = asked_of(plan, Subjects(federation).charter, {"do": "show"})
+        for name, value in told["agreed"].items():
+            typer.echo(f"{federation}: {name}: {value}")
+        typer.echo(f"{federation}: revision {told['revision']}")
+        return
     given: dict[str, str] = {}
     for each in values:
         name, equals, value = each.partition("=")
@@ -47,4 +56,6 @@ def _show(federation: str, said: dict[str, object]) -> None:
     assert isinstance(changes, list)
     for each in changes:
         typer.echo(f"{federation}: {each}")
+    if said["note"]:
+        typer.echo(f"{federation}: {said['note']}", err=True)
     typer.echo(f"{federation}: revision {said['revision']}" if changes else f"{federation}: nothing has changed")

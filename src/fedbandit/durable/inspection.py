@@ -13,6 +13,7 @@ from fedbandit.durable.journals.reading import Rows
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server_record import ServerRecord
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import field_of, writer_of
 
 
@@ -76,7 +77,7 @@ def _of_coordinator(first: bytes, journal: MemoryJournal, *, is_old: bool) -> li
     uploads = sum(window.up_to + len(window.early) for window in server.node.seen.windows.values())
     observations = server.accounts.observations
     return [
-        f"a coordinator's journal: {_told(charter)}",
+        f"a coordinator's journal: {_told(server.agreed)}",
         f"{_counted(uploads, 'upload')} of {_counted(len(observations), 'site')}, with "
         f"{_counted(sum(observations.values()), 'observation')}; {_counted(server.node.sent, 'download')}",
     ]
@@ -88,7 +89,7 @@ def _of_site(first: bytes, journal: MemoryJournal) -> list[str]:
         raise ProtocolError(f"a site has the number {number!r}")
     site = JournalledSite(charter, number, fresh=1, journal=journal)
     return [
-        f"the store of site {number}: {_told(charter)}",
+        f"the store of site {number}: {_told(site.life.agreed)}",
         f"{_counted(site.issued, 'decision')}, {site.pending} pending; {_counted(site.unsent, 'upload')} unsent, "
         f"{site.refusals} refused; download {site.version}",
     ]
@@ -100,9 +101,9 @@ def _of_roster(journal: MemoryJournal) -> list[str]:
     return [f"a coordinator's roster: {_counted(standings.total(), 'name')}: {counted}"]
 
 
-def _told(charter: Charter) -> str:
-    sizes = charter.setting
-    return f"{charter.algorithm.id}, {_counted(sizes.clients, 'site')}, dimension {sizes.dimension}"
+def _told(agreed: Agreed) -> str:
+    sizes, revised = agreed.charter.setting, f", {_counted(agreed.count, 'revision')}" if agreed.count else ""
+    return f"{agreed.charter.algorithm.id}, {_counted(sizes.clients, 'site')}, dimension {sizes.dimension}{revised}"
 
 
 def _counted(number: int, noun: str) -> str:

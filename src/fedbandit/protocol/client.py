@@ -100,6 +100,10 @@ class ClientNode(FadingNode[Clients]):
         """Return vectors of features of a form as they are in the present one."""
         return vectors if form == self.form else self._known(form).fitted(vectors, form)
 
+    def as_they_were(self, vectors: Floats, form: int) -> Floats:
+        """Return vectors of features of the present form as they are in an earlier one."""
+        return vectors if form == self.form else self._known(form).as_they_were(vectors, form)
+
     def _mine(self, sides: Federation) -> Clients:
         return sides.clients
 

@@ -16,7 +16,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.forgetting import Forgets
-from fedbandit.core.interfaces import Federation, Side
+from fedbandit.core.interfaces import Federation
+from fedbandit.core.side import Side
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed

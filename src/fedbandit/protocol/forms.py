@@ -9,7 +9,8 @@ what comes twice is known by its number as ever. A message of a form that is not
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,15 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed, Form
 from fedbandit.protocol.schema import Schema
 
+KEPT = 64  # charters of which both sides are kept, of all federations
 
-@cache
+
+@lru_cache(KEPT)
 def _charter(text: str) -> Charter:
     return Charter.from_text(text)
 
 
-@cache
+@lru_cache(KEPT)
 def _sides(text: str) -> Federation:
     return _charter(text).build()
 
@@ -83,6 +86,26 @@ class Forms:
             longer = np.concatenate([vectors, np.zeros((*vectors.shape[:-1], 1))], axis=-1)
             vectors = np.ascontiguousarray(longer[..., places])
         return vectors
+
+    def as_they_were(self, vectors: Floats, form: int) -> Floats:
+        """Return vectors of the present form as whoever knows no later form than another sees them.
+
+        Features that have come since are left out, and those that have gone are 0.
+        """
+        later = self._forms[self._order[form] :]
+        for before, after in reversed(list(pairwise(later))):
+            older = np.zeros((*vectors.shape[:-1], _charter(before.charter).setting.dimension))
+            places = np.array(after.places, dtype=np.int64)
+            older[..., places[places >= 0]] = vectors[..., places >= 0]
+            vectors = older
+        return vectors
+
+    def are_mistaken(self) -> bool:
+        """Tell whether vectors of an earlier form are as long as those of the present, and mean something else."""
+        size = _charter(self._forms[-1].charter).setting.dimension
+        earlier = [each.revision for each in self._forms if _charter(each.charter).setting.dimension == size]
+        numbers = np.arange(1.0, size + 1.0)
+        return any((self.fitted(numbers, form) != numbers).any() for form in earlier)
 
     def fitted_by_length(self, vectors: Floats) -> Floats:
         """Return vectors of the last form that had such long ones as they are in the present form, others as they are.

@@ -49,7 +49,7 @@ class Bookkeeping(Seen):
         those of both together. It holds until the site is closed: whoever opens it again says so again.
         """
         with self._guard:
-            self._control = Control(policy, share, self.charter, self._seed, self.node.opening)
+            self._control = Control(policy, share, self.node, self._seed)
 
     @property
     def comparison(self) -> Comparison | None:

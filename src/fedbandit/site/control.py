@@ -10,6 +10,7 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
 from fedbandit.core.randomness import stream
+from fedbandit.durable.journalled_site import JournalledSite
 from fedbandit.durable.site_life import WHO, SiteLife
 from fedbandit.logs.comparison import Comparison
 from fedbandit.protocol.charter import Charter
@@ -30,15 +31,19 @@ class Mixed(NamedTuple):
 class Control:
     """Draws which decisions are made by the other policy, and compares the rewards of the two groups."""
 
-    def __init__(self, policy: Policy, share: float, charter: Charter, seed: int, life: int) -> None:
-        """Take the policy and its share of the decisions; one that cannot decide here is refused."""
+    def __init__(self, policy: Policy, share: float, node: JournalledSite, seed: int) -> None:
+        """Take the policy and its share of the decisions at a site; one that cannot decide here is refused.
+
+        It goes on to decide by the features that there are now, also when as many others take their places.
+        """
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
             raise InvalidInput(f"share must be above 0 and below 1, not {share!r}: give a part, as in 0.1")
-        _require_fit(policy.charter, charter)
+        _require_fit(policy.charter, node.charter)
+        self._form = node.form
         self.comparison = Comparison(float(share))
         self._policy = policy
         self._groups: dict[str, bool] = {}
-        self._lots = stream(seed, "control", life)
+        self._lots = stream(seed, "control", node.opening)
         self.fields = {
             is_control: f',"control":{"true" if is_control else "false"},"control_share":{float(share)!r}'.encode()
             for is_control in (False, True)
@@ -55,7 +60,7 @@ class Control:
     def mixed(self, life: SiteLife, offer: Floats, draws: Floats, decided: Decided, arms: int) -> Mixed:
         """Return a decision: the site's own, or the other policy's where the lot says so."""
         share, is_control = self.comparison.share, bool(self._lots.random() < self.comparison.share)
-        chosen, by_control = self._policy.decide(offer, arms)
+        chosen, by_control = self._policy.decide(life.node.as_they_were(offer, self._form), arms)
         own = chances_given(life.side, life.deciding, offer, draws, int(decided.choices[0]), arms)
         if is_control:
             choices = np.array([chosen])

@@ -185,7 +185,7 @@ def test_streams_wait_for_the_disk_and_hold_no_more_than_a_message_can_be(broker
 
     config = talk(broker, "facts", what)
     assert config.storage == "file"
-    assert config.max_msg_size == 1000 + 29 + 256  # the largest header, and room for those of the broker
+    assert config.max_msg_size == 1000 + 37 + 256  # the largest header, and room for those of the broker
     assert config.duplicate_window <= 0.1, "for which the broker remembers an id that a site makes up"
     assert "sync_interval: always" in (broker.settings.store / "broker.conf").read_text()
 

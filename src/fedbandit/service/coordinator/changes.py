@@ -19,9 +19,10 @@ from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.durable.checked_input import checked_limits
 from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.retuning import NAMES, Tuning, read_value
-from fedbandit.protocol.changing import changed, differing
+from fedbandit.protocol.changing import Changed, changed, differing
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import differences
+from fedbandit.protocol.forms import Forms
 from fedbandit.service.coordinator.settings import FederationPlan, check_deadline
 from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
@@ -88,12 +89,31 @@ class Changes:
 
     def _make(self, asked: dict[str, Any], now: float) -> dict[str, Any]:
         plan, file, values = self._plan, None, asked.get("values", {})
+        if asked["do"] == "show":
+            return {"revision": self._server.agreed.count, "agreed": self._agreed()}
         if asked["do"] == "reload":
             file = _read_again(plan, asked.get("file", {}))
             values = _edited(plan, file)
         said = self._change(values, now, file)
         self._plan = file or plan
-        return {"revision": self._server.agreed.count, "changes": said}
+        return {"revision": self._server.agreed.count, "changes": said, "note": self._note() if said else ""}
+
+    def _agreed(self) -> dict[str, Any]:
+        """Return what is agreed on, as far as it is not what it is by default."""
+        charter = self._server.charter
+        usual = {each.name: each.default for each in charter.algorithm.describe()}
+        values = {name: each for name, each in charter.algorithm.values().items() if each != usual[name]}
+        beside, unsaid = self._tuning.values(), Tuning().values()
+        values |= {name: each for name, each in beside.items() if each != unsaid[name]}
+        return {"algorithm": charter.algorithm.id, "dimension": charter.setting.dimension, **values}
+
+    def _note(self) -> str:
+        """Return what calls for attention after a change, if anything does."""
+        size = self._server.charter.setting.dimension
+        return "" if not Forms(self._server.agreed).are_mistaken() else (
+            f"vectors had {size} numbers before, with another meaning: programs that hand in those of then are now "
+            "misunderstood, so edit them"
+        )  # fmt: skip
 
     def _change(self, values: dict[str, Any], now: float, file: FederationPlan | None) -> list[str]:
         server, before = self._server, self._server.charter
@@ -105,7 +125,7 @@ class Changes:
         retuned = server.retuned.with_values(beside, _said(plan))
         retuned = retuned if file is None else retuned.with_file(file.charter.fingerprint)
         _check(plan.name, charter, retuned.on(_said(plan)))
-        said = [*_told(before, charter), *self._told_beside(beside)]
+        said = [*_told(before, made), *self._told_beside(beside)]
         if file is not None and not said and server.agreed.has_had(file.charter):
             return said
         if file is None and not said:
@@ -124,8 +144,11 @@ class Changes:
         ]
 
 
-def _told(before: Charter, after: Charter) -> list[str]:
-    found = differing(before, after)
+def _told(before: Charter, made: Changed) -> list[str]:
+    found, places = differing(before, made.charter), made.places or ()
+    if -1 in places and len(places) - places.count(-1) < before.setting.dimension:
+        gone = ", ".join(str(each) for each in range(before.setting.dimension) if each not in places)
+        found["features"] = f"without {gone}", f"with {places.count(-1)} new", Change.MIGRATION
     return [f"{name}: {old} -> {new} ({kind.value})" for name, (old, new, kind) in found.items()]
 
 
@@ -148,7 +171,7 @@ def _read(data: bytes) -> dict[str, Any]:
         is_right = False
     if not is_right:
         raise InvalidInput("this is no change: give names and values, as `fedbandit change` does")
-    if do not in ("change", "reload"):
+    if do not in ("change", "reload", "show"):
         raise InvalidInput(f"this coordinator cannot {do!r}: is it of an earlier version than the command?")
     return dict(asked)
 
