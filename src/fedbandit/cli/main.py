@@ -16,6 +16,7 @@ from fedbandit.cli.data import app as data
 from fedbandit.cli.demo import demo
 from fedbandit.cli.evaluate import evaluate
 from fedbandit.cli.features import features
+from fedbandit.cli.forget import forget
 from fedbandit.cli.keys import app as keys
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.log import app as logs
@@ -55,7 +56,7 @@ app.command()(site)
 app.command()(check)
 app.command()(broker)
 app.add_typer(keys, name="keys")
-for command in (invite, join, sites, remove, revoke, change, reload):
+for command in (invite, join, sites, remove, revoke, forget, change, reload):
     app.command()(command)
 
 

@@ -6,8 +6,11 @@ lost database) leaves the node unusable: open it again. What was not acknowledge
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable
+
+import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.durable.agreeing import require_had
@@ -164,10 +167,8 @@ class JournalledServer(RevisedServer):
             downloads = self._take_in_frame(frame or Frame.from_bytes(record.data), record.time, upload)
         elif record.what is What.DEADLINE:
             downloads = self.node.deadline()
-        elif record.what is What.BEGAN:
+        elif record.what in (What.BEGAN, What.OPENED) and record.data:  # without: it went on in the epoch that it had
             self.node.epoch = int(record.data.split()[0])
-        elif record.what is What.OPENED and record.data:  # without: it went on in the epoch that it had
-            self.node.epoch = int(record.data)
         elif record.what is What.RENEWED:
             epoch_and_cause = record.data.split()
             self._renew(int(epoch_and_cause[0]), int(epoch_and_cause[1]), record.time)
@@ -176,6 +177,8 @@ class JournalledServer(RevisedServer):
             self.node.tick(self.clock)
         elif record.what is What.REVISED:
             self._take_up(record.data)
+        elif record.what is What.FORGOT:
+            downloads = self._forget(**json.loads(record.data))
         elif record.what is What.ASIDE:
             self.accounts.put_aside(record.data)
         self.postbox.post(downloads)
@@ -216,6 +219,12 @@ class JournalledServer(RevisedServer):
         if excess := self.validation.excess_of(upload):
             self.accounts.excess[client] = excess + self.accounts.excess.get(client, 0.0)
         return self.node.merge(upload)
+
+    def _forget(self, site: int, epoch: int, told: list[int]) -> list[Envelope]:
+        """Bar a site of which the records hold nothing any more, and tell all others what there is without it."""
+        self.accounts.bar(site)
+        self.postbox.latest.pop(site, None)
+        return self.node.tell_anew(np.array(told, dtype=np.int64), epoch)
 
     def _begin(self, client: int, epoch: int, time: float) -> None:
         """Note that a site uses an epoch; all that is known of one that is forgotten for it goes."""

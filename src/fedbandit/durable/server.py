@@ -98,6 +98,7 @@ class DurableServer(JournalledServer):
 
     def _judge(self, frame: Frame, now: float) -> Judged:
         """Decide what is to become of a frame, and hold the answers; what is known changes only if it is news."""
+        self.accounts.require_known(frame.client)
         if frame.kind is Kind.JOIN:
             self._tell_charter(frame.client)
             return ACCEPTED

@@ -30,6 +30,8 @@ class What(IntEnum):
     TICKED = 7  # an epoch of forgetting began: its number
     SHARED = 8  # what versions in development wrote; nothing follows from it
     REVISED = 9  # the charter, the limits or the deadline have changed: see `durable.revised_server`
+    FORGOT = 10  # a site was forgotten: its number, a new epoch of downloads, who is told anew: see `durable.erasure`
+    ERASED = 11  # in the place of a record of a site that was forgotten: its digest, with a salt that is not kept
 
 
 _KNOWN = frozenset(What)

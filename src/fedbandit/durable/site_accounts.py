@@ -36,6 +36,7 @@ class Accounts:
     stranded: set[int] = field(default_factory=set)  # sites that had acknowledgements for what this journal lacks
     told: dict[tuple[int, int], int] | None = None  # by site and epoch: the last upload with data; None: in 0.1.0
     aside: list[bytes] = field(default_factory=list)  # digests of frames that were put aside
+    forgotten: set[int] = field(default_factory=set)  # sites of which nothing is known any more, nor ever will be
 
     def look(self, client: int) -> SiteEpochs:
         """Return what is known of the epochs of a site, to read; to change it, `open` it."""
@@ -46,6 +47,22 @@ class Accounts:
         """Return what is known of the epochs of a site, to change."""
         found = self.epochs[client] = self.look(client)
         return found
+
+    def bar(self, client: int) -> None:
+        """Take in that a site is forgotten, with whatever is still known of it."""
+        self.forgotten.add(client)
+        for known in (self.joined, self.observations, self.excess, self.epochs):
+            known.pop(client, None)
+        for pairs in (self.closed, self.told or {}):
+            for key in [key for key in pairs if key[0] == client]:
+                del pairs[key]
+        self.old.discard(client)
+        self.stranded.discard(client)
+
+    def require_known(self, client: int) -> None:
+        """Refuse whatever a site sends that was forgotten."""
+        if client in self.forgotten:
+            raise ProtocolError(f"site {client} was forgotten: nothing of it is taken in any more")
 
     def check_epoch(self, client: int, epoch: int, now: float, limits: Limits) -> None:
         """Refuse the beginning of one epoch too many, and whatever belongs to one that is forgotten."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.deadlines import MeetsDeadlines
+from fedbandit.core.erasing import TellsAnew
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
@@ -101,6 +102,11 @@ class ServerNode(FadingNode[Server]):
     def deadline(self) -> list[Envelope]:
         """Close the round that is open, if any, without those who have not answered."""
         return self._seal(self.side.deadline(self.state)) if isinstance(self.side, MeetsDeadlines) else []
+
+    def tell_anew(self, to: Ints, epoch: int) -> list[Envelope]:
+        """Tell clients all that there is in a new epoch, in place of all that they were told before."""
+        self.epoch, self.sent = epoch, 0
+        return self._seal(self.side.tell_anew(self.state, to)) if isinstance(self.side, TellsAnew) else []
 
     def _seal(self, outgoing: Sequence[Outgoing[Download]]) -> list[Envelope]:
         sealed = []

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+import numpy as np
+
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.charter import Charter
@@ -30,6 +32,9 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
         elif record.what is What.REVISED:
             agreed = Agreed.from_text(json.loads(record.data)["charter"])
             node.take_up(agreed.charter.build().server, agreed)
+        elif record.what is What.FORGOT:
+            told = json.loads(record.data)
+            node.tell_anew(np.array(told["told"], dtype=np.int64), told["epoch"])
         elif record.what is What.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:

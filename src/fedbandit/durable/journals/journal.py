@@ -35,11 +35,15 @@ class Journal(Protocol):
     def rollback(self) -> None:
         """Forget the records that were neither flushed nor synced."""
 
-    def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
+    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
         """Store, at once and synced, a snapshot as of the last record; older records go, but for those that are kept.
 
-        `released` are positions of kept records that need no longer be.
+        `released` are positions of kept records that need no longer be; `replaced` are records that stand, from now on,
+        in the place of others: to be followed by `compact`, which the next opening does if that is missed.
         """
+
+    def compact(self) -> None:
+        """Let nothing be left where it is stored of what was dropped or replaced."""
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
@@ -121,9 +125,10 @@ class MemoryJournal:
             self._kept.discard(position)
         self._last = self._synced = last
 
-    def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
+    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
         """Store a snapshot as of the last record."""
         self.sync()
+        self._records.update(replaced)
         self._snapshot = Entry(self._last, snapshot)
         self._kept.difference_update(released)
         if not self._keep_log:
@@ -144,6 +149,9 @@ class MemoryJournal:
 
     def verify(self) -> None:
         """Do nothing: memory is believed."""
+
+    def compact(self) -> None:
+        """Do nothing: memory that is free is nobody's."""
 
     def note(self, data: bytes) -> None:
         """Keep something beside the records."""

@@ -89,7 +89,7 @@ class PostgresJournal:
         self._last -= len(self._waiting)
         self._waiting.clear()
 
-    def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
+    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
         """Store a snapshot as of the last record, in one transaction with all that follows from it."""
         with self._usable(), self._base.transaction():
             self._insert()
@@ -99,6 +99,11 @@ class PostgresJournal:
                 "SET position = excluded.position, data = excluded.data, seal = excluded.seal",
                 (self.name, self._last, snapshot, seal(self._last, snapshot)),
             )
+            for at, data in replaced:
+                self._base.execute(
+                    "UPDATE fedbandit_records SET data = %s, seal = %s WHERE name = %s AND position = %s",
+                    (data, seal(at, data), self.name, at),
+                )
             self._base.execute(
                 "UPDATE fedbandit_records SET kept = false WHERE name = %s AND position = ANY(%s)",
                 (self.name, list(released)),
@@ -139,6 +144,11 @@ class PostgresJournal:
             )
         size: int = rows.fetchone()[0]
         return size
+
+    def compact(self) -> None:
+        """Have the database write its tables anew; it waits until nobody else reads them."""
+        with self._usable():
+            self._base.execute("VACUUM FULL fedbandit_records, fedbandit_snapshots")
 
     def note(self, data: bytes) -> None:
         """Keep something beside the records."""

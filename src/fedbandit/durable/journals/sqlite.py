@@ -14,8 +14,9 @@ from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.mark import Mark, mark_path
 from fedbandit.durable.journals.seals import damaged, seal
+from fedbandit.durable.journals.sqlite_beside import BesideRecords, is_to_be_compacted, replace_records
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
-from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, NOTES, TABLES_OF_0_1
+from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, TABLES_OF_0_1
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
@@ -25,7 +26,7 @@ _DROPPED_EACH = 4  # outdated records that go with each new one
 _NEWEST = 64  # records that `verify` looks at
 
 
-class SqliteJournal:
+class SqliteJournal(BesideRecords):
     """A journal in a file that only this process has open.
 
     The file is in write-ahead mode. `flush` commits without waiting for the disk, which is safe from the end of the
@@ -102,7 +103,7 @@ class SqliteJournal:
         self._last -= len(self._waiting)
         self._waiting.clear()
 
-    def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
+    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
         """Store a snapshot as of the last record, in one transaction with all that follows from it."""
         self._wait_for_disk(True)
         file = self._file
@@ -112,6 +113,7 @@ class SqliteJournal:
             file.executemany(_INSERT, self._waiting)
             row = (self._last, snapshot, seal(self._last, snapshot))
             file.execute("INSERT OR REPLACE INTO snapshots (one, position, data, seal) VALUES (1, ?, ?, ?)", row)
+            replace_records(file, replaced)
             file.executemany(_RELEASE if self._keep_log else _DELETE, [(each,) for each in released])
             file.execute("COMMIT")
         self._waiting.clear()
@@ -151,17 +153,6 @@ class SqliteJournal:
         files = [self.path, self.path.with_name(f"{self.path.name}-wal")]
         return sum(each.stat().st_size for each in files if each.exists())
 
-    def note(self, data: bytes) -> None:
-        """Keep something beside the records; the disk is not waited for."""
-        with sqlite_errors(self.path):
-            self._file.execute(NOTES)
-            self._file.execute("INSERT OR REPLACE INTO notes VALUES (1, ?)", (data,))
-
-    def noted(self) -> bytes | None:
-        """Return what was last kept beside the records, if anything."""
-        with sqlite_errors(self.path):
-            return self._rows.noted()
-
     def beat(self) -> None:
         """Show a sign of life; whoever takes a file over ends the process that has it, so it is never lost."""
         if self._beat is None:
@@ -184,6 +175,8 @@ class SqliteJournal:
         self._wait_for_disk(False)
         self._rows = SqliteRows(self._file, self.path)
         beat_path(self.path).unlink(missing_ok=True)  # of a process that had it before
+        if is_to_be_compacted(self._file):
+            self.compact()
         if self._rows.is_empty:
             self._file.executescript(TABLES_OF_0_1)
             self._begin_to_write()

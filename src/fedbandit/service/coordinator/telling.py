@@ -38,7 +38,7 @@ class Telling:
     def recall(self, note: bytes | None) -> None:
         """Go on from what an earlier start has told."""
         with self.beside():
-            if note is not None and not recall(self.telemetry, note):
+            if note and not recall(self.telemetry, note):
                 log.info("%s: the status page begins anew: what was kept of it cannot be read", self._plan.name)
 
     def note(self) -> bytes:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.journals.journal import Entry, MemoryJournal
 
 Node = TypeVar("Node")
 
@@ -37,11 +37,11 @@ class FusedJournal(MemoryJournal):
         super().sync()
         self._burn()
 
-    def save(self, snapshot: bytes, released: Iterable[int] = ()) -> None:
+    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
         """Store a snapshot."""
         self._burn()
         fuse, self.fuse = self.fuse, 0
-        super().save(snapshot, released)  # one transaction
+        super().save(snapshot, released, replaced)  # one transaction
         self.fuse = fuse
         self._burn()
 

@@ -70,6 +70,11 @@ class AnsweringServer(Server):
                 answers.append(Outgoing(senders[each : each + 1], answer))
         return answers
 
+    def tell_anew(self, state: SumsState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Send all that there is to clients, as if they had asked."""
+        version = state.version if self.way.delivery.answers else None
+        return [Outgoing(to, encoding.download(self.way.precision, state.gram, state.moment, self.ridge, version))]
+
     def _is_answered(self, state: SumsState, sender: int, message: Sums | Asks | Welcome, each: int) -> bool:
         if isinstance(message, Welcome):
             return state.version > 0

@@ -159,6 +159,18 @@ class PushServer(Server):
         )  # fmt: skip
         return self._send(state, senders)
 
+    def tell_anew(self, state: AsyncServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Send all that there is to those of the clients whom it has met, also if that is nothing."""
+        met = to[state.contacts.level[to] != np.inf]
+        if not met.size:
+            return ()
+        self._make_room(state)
+        note_download(
+            state.contacts, state.copies, met, state.gram, state.uploads,
+            self.log_gammas, factorise(state.gram, self.ridge, np.empty_like(state.gram)),
+        )  # fmt: skip
+        return self._send(state, met)
+
     def _send(self, state: AsyncServerState, clients: Ints) -> Sequence[Outgoing[Download]]:
         state.version += 1
         return (Outgoing(clients, encoding.download(self.precision, state.gram, state.moment, self.ridge, None)),)

@@ -1,0 +1,58 @@
+"""What a journal in an SQLite file holds beside its records, and how nothing is left of records that are replaced.
+
+Records are replaced in the transaction that says in the file that it is to be compacted: a process that ends between
+the two leaves that to the next one that opens the file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from fedbandit.durable.journals.journal import Entry
+from fedbandit.durable.journals.seals import seal
+from fedbandit.durable.journals.sqlite_rows import SqliteRows, sqlite_errors
+from fedbandit.durable.journals.sqlite_tables import NOTES
+
+_TO_BE_COMPACTED = 1  # SQLite keeps a number for whoever owns a file
+
+
+def replace_records(file: sqlite3.Connection, replaced: Iterable[Entry]) -> None:
+    """Write records in the place of others, within a transaction."""
+    rows = [(each.data, seal(*each), each.position) for each in replaced]
+    if rows:
+        file.executemany("UPDATE records SET data = ?, seal = ? WHERE position = ?", rows)
+        file.execute(f"PRAGMA user_version = {_TO_BE_COMPACTED}")
+
+
+def is_to_be_compacted(file: sqlite3.Connection) -> bool:
+    """Tell whether a file has replaced records of which something may be left in it."""
+    (number,) = file.execute("PRAGMA user_version").fetchone()
+    return bool(number == _TO_BE_COMPACTED)
+
+
+class BesideRecords:
+    """The part of a journal in a file that has nothing to do with the order of its records."""
+
+    path: Path
+    _file: sqlite3.Connection
+    _rows: SqliteRows
+
+    def compact(self) -> None:
+        """Write the file anew, without what was dropped or replaced, and empty its write-ahead log."""
+        with sqlite_errors(self.path):
+            self._file.execute("VACUUM")
+            self._file.execute("PRAGMA user_version = 0")
+            self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def note(self, data: bytes) -> None:
+        """Keep something beside the records; the disk is not waited for."""
+        with sqlite_errors(self.path):
+            self._file.execute(NOTES)
+            self._file.execute("INSERT OR REPLACE INTO notes VALUES (1, ?)", (data,))
+
+    def noted(self) -> bytes | None:
+        """Return what was last kept beside the records, if anything."""
+        with sqlite_errors(self.path):
+            return self._rows.noted()
