@@ -138,6 +138,44 @@ def test_a_site_that_was_away_while_much_has_changed_is_heard_and_hears_of_all_o
     assert sites[1].life.node.state.rows.gram.shape == sites[0].life.node.state.rows.gram.shape
 
 
+@pytest.mark.parametrize("is_heard_first", [False, True])
+def test_a_site_that_begins_with_the_charter_of_today_is_told_which_revision_that_is(is_heard_first):
+    server, sites = federation(of=charter(**EAGER))
+    for values in ({"dimension": "5"}, {"drop": "0"}, {"ridge": "0.5"}):
+        revise(server, values)
+    journal, world = MemoryJournal(), World()
+    site = sites[1] = open_site(server.charter, 1, journal)
+    assert (site.revisions, site.charter) == (0, server.charter)
+    if is_heard_first:
+        asking(server, [sites[0], site])
+    world.turn(site)
+    late = world.choose(site)
+    stale = [data for data in site.resend() if Frame.from_bytes(data).kind is Kind.UPLOAD]
+    site.unchecked = None
+    site.save()
+    asking(server, sites)
+    if not is_heard_first:
+        assert {Frame.from_bytes(data).form for data in stale} == {0}
+        asking(server, sites)
+    to_server(server, stale)  # the broker had kept them
+    server.commit()
+    assert (site.revisions, site.unsent, site.disagreement, site.refusals) == (3, 0, "", 0)
+    site.flush()
+    site = sites[1] = open_site(server.charter, 1, copy_of(journal))
+    asking(server, sites)
+    site.learn(late, 0.5)
+    asking(server, sites)
+    require_exact(world, server, [site])
+    assert server.accounts.observations == {1: 2}
+
+
+def test_a_site_of_0_1_0_is_told_of_no_revision():
+    server, _ = federation(of=charter(**EAGER))
+    server.accounts.old.add(1)
+    revise(server, {"noise": 0.5})
+    assert [number for number, _ in server.commit()] == [0]
+
+
 def test_what_a_site_knows_is_what_it_would_have_learnt_with_the_new_ridge():
     def learnt(of, values):
         site, world = open_site(of, journal=MemoryJournal()), World()

@@ -20,9 +20,18 @@ class AgreedLife:
         self.node.know(agreed)
 
     def revise(self, agreed: Agreed) -> None:
-        """Go on with a later revision of the charter: what was learnt stays, and counts as it says."""
+        """Go on with a later revision of the charter: what was learnt stays, and counts as it says.
+
+        A site that was opened with the charter of today, and hears only now which revision that is, has all of it in
+        the form of today.
+        """
+        before = self.agreed
         self._agree_on(agreed)
-        self.node.take_up(self.side, agreed)
+        if agreed.follows(before):
+            self.node.take_up(self.side, agreed)
+        else:
+            self.node.side = self.side
+            self.node.know(agreed)
 
     @property
     def version(self) -> tuple[int, int]:

@@ -145,10 +145,11 @@ class DurableClient(FreezingSite):
         text = body.decode(errors="replace")
         try:
             agreed = Agreed.from_text(text)
-            if agreed.follows(self.life.agreed):
+            if agreed.follows(self.life.agreed) or agreed.is_of(self.life.agreed):
                 self.life.revise(agreed)
                 self._append(Revised(text))
                 self._next_end = 0.0  # decisions may end sooner now
+                self._must_ask = True  # so that the coordinator knows that it is heard
         except InvalidInput as error:
             raise ProtocolError(f"the charter of the federation is not known here: {error}") from None
         lost = self.life.agreed.lost_by(agreed)

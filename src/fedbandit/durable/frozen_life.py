@@ -39,7 +39,7 @@ class FrozenLife(AgreedLife):
 
     def revise(self, agreed: Agreed) -> None:
         """Go on with a later revision of the charter, and so does the policy."""
-        if self._policy is not None:
+        if self._policy is not None and agreed.follows(self.agreed):
             side = agreed.charter.build_for(self.number).clients
             self._policy = self.node.revised(self._policy, side, agreed)
         super().revise(agreed)

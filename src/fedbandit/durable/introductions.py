@@ -16,6 +16,8 @@ from fedbandit.wire.question import Question
 
 HOUR = 3600.0
 KEPT_EPOCHS = 16  # of a site: those it asked in last
+MOST_UNAWARE = 10_000
+_UNAWARE = "the site has the charter of today, but has yet to hear which revision that is: send it again then"
 
 
 class AskFirst(NotYet):
@@ -36,6 +38,7 @@ class Introductions:
         self.backlogs: dict[int, int] = {}  # by site: uploads that it had unacknowledged when it last asked
         self._told: dict[int, dict[int, str]] = {}  # by site and epoch: what differs from this charter, if anything
         self._lives: dict[int, tuple[int, int]] = {}  # by site: the life before, and the last
+        self._unaware: dict[tuple[int, int], None] = {}  # sites and epochs in which uploads named no form at first
 
     def ask(self, frame: Frame, now: float) -> bool:
         """Note what a site tells of itself; return whether it has another charter, and needs to hear this one.
@@ -74,6 +77,8 @@ class Introductions:
         later = [epoch for epoch in told if epoch >= frame.epoch]
         if later and told[min(later)]:
             raise NotYet(told[min(later)])
+        if not frame.form and (frame.client, frame.epoch) in self._unaware:
+            raise NotYet(_UNAWARE)
         if not later and not is_known and not frame.is_old:
             raise AskFirst(f"site {frame.client} has not introduced itself in epoch {frame.epoch}: ask first")
 
@@ -81,6 +86,11 @@ class Introductions:
         epoch = question.epoch
         is_behind = Former(question.revision, question.fingerprint, question.features) in self.agreed.former
         differences = [] if is_behind else self._differences(question)
+        is_unaware = not (is_behind or differences or question.revision) and bool(self.agreed.revision)
+        if is_unaware and self.agreed.forms and question.fingerprint:
+            self._unaware[client, epoch] = None
+            if len(self._unaware) > MOST_UNAWARE:
+                del self._unaware[next(iter(self._unaware))]
         matter = [each for each in differences if each != NEEDLESS_SIZES]
         text = f"site {client} has {' and '.join(differences)} than this federation: open it with the federation's"
         if matter:
@@ -94,7 +104,7 @@ class Introductions:
             self._concerns.note("another-charter", text, now, client)
         else:
             self._concerns.clear("another-charter", client)
-        return bool(matter) or is_behind
+        return bool(matter) or is_behind or is_unaware
 
     def _differences(self, question: Question) -> list[str]:
         """Return how the charter of a site that is not one of a former revision differs from this one, in words."""

@@ -135,6 +135,13 @@ class Outbox:
             self.frames[moved.get(key, key)] = data  # in the order in which they were sealed
         self.new = [moved.get(key, key) for key in self.new]
 
+    def put_into_form(self, form: int) -> None:
+        """Let all uploads name the form that they have, which was not known when they were sealed: nobody took any."""
+        for key, data in self.frames.items():
+            frame = Frame.from_bytes(data)
+            if frame.kind is Kind.UPLOAD:
+                self.frames[key] = replace(frame, form=form).to_bytes()
+
     def take_new(self, held: tuple[int, int] | None = None) -> list[bytes]:
         """Return what was put and not taken since, but for what is held back: an epoch from a number on."""
         if not self.new:

@@ -94,7 +94,7 @@ class RevisedServer:
         self._append(record)
         self._sync()
         self._take_in(record)
-        for client in sorted({*self.accounts.epochs, *self.introductions.known()}):
+        for client in sorted({*self.accounts.epochs, *self.introductions.known()} - self.accounts.old):
             self._tell_charter(client)
 
     def read_again(self, file: Tuning) -> None:

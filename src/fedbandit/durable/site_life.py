@@ -43,10 +43,16 @@ class SiteLife(FrozenLife):
 
     def revise(self, agreed: Agreed) -> None:
         """Go on with a later revision of the charter, with all decisions that await their rewards."""
-        form = self.node.form
+        form, is_later = self.node.form, agreed.follows(self.agreed)
         super().revise(agreed)
+        if not is_later:
+            self.outbox.put_into_form(self.node.form)
         for each in self.decisions.pending.values():
-            each.features = self.node.fitted(each.features, form)
+            if is_later:
+                each.features = self.node.fitted(each.features, form)
+            elif each.position:  # what is kept of it names another form
+                self.released.append(each.position)
+                each.position = 0
 
     def open(self, fresh: int) -> None:
         """Begin a new life; the first one begins an epoch."""

@@ -81,6 +81,10 @@ class Agreed:
         """Tell whether this is a later revision of what another was agreed on."""
         return other.as_told in self.former
 
+    def is_of(self, other: Agreed) -> bool:
+        """Tell whether another has this very charter, from whoever has not heard that it is a revision."""
+        return bool(self.revision) and not other.revision and other.charter == self.charter
+
     def lost_by(self, other: Agreed) -> str:
         """Return what whoever has this is told where a coordinator has another that knows less, "" if none does."""
         if self.count <= other.count:

@@ -18,6 +18,7 @@ from fedbandit.service.roster.asking import NobodyThere
 from fedbandit.simulation.replay import replay
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.state import encode_state
+from samples.pair import asking
 from samples.waiting import until
 from service.coordinator.test_killed import SITES, TURNS, Machines
 from simulation.revised_checkers import tags
@@ -51,7 +52,8 @@ def check(machines):
     journal = open_journal(machines.journal, "tagged", keep_log=True)
     server = DurableServer(machines.charter, journal, epoch=1, now=0.0)
     stores = [SqliteJournal(machines.folder / f"site-{number}.db") for number in range(SITES)]
-    sites = [DurableClient(machines.charter, number, fresh=1 << 62, journal=each) for number, each in enumerate(stores)]
+    sites = [DurableClient(machines.charter, number, fresh=1 << 61, journal=each) for number, each in enumerate(stores)]
+    asking(server, sites)  # whoever was ended before it had heard of the last change hears of it now
     assert server.agreed.count == len(CHANGES)
     assert [site.revisions for site in sites] == [len(CHANGES)] * SITES
     forms, turns = Forms(server.agreed), tagged_turns(machines.seed, TURNS, SITES)
