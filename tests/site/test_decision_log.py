@@ -110,6 +110,28 @@ def test_a_decision_that_ends_has_a_row_and_a_late_reward_a_line(tmp_path, defau
     assert [row["rewarded"] - 1_800_000_000.0 for row in lines(tmp_path)] == [0.0, 61.0, 70.0]
 
 
+def test_a_reward_that_comes_again_is_no_late_one(tmp_path):
+    how = {"store": tmp_path / "site.db"}
+    with open_site(tmp_path, **how) as site:
+        decision = site.choose(ARMS)
+        assert [site.learn(decision, 0.5), site.learn(decision, 0.75)] == [True, False]
+        assert len(lines(tmp_path)) == 1
+    with open_site(tmp_path, **how) as site:  # which does not remember, so that the reader decides
+        other = site.choose(ARMS)
+        assert [site.learn(decision, 0.75), site.learn(other, 0.25)] == [False, True]
+    assert [row.get("late") for row in lines(tmp_path)] == [None, 0.75, None]
+    assert fb.Log.read(tmp_path / "decisions").reward.tolist() == [0.5, 0.25]
+
+
+def test_of_rewards_long_ago_nothing_is_remembered(tmp_path, monkeypatch):
+    monkeypatch.setattr("fedbandit.site.decision_log.REMEMBERED", 3)
+    site = open_site(tmp_path)
+    decisions = [site.choose(ARMS) for _ in range(5)]
+    for decision in decisions + decisions:
+        site.learn(decision, 1.0)
+    assert [row["id"] for row in lines(tmp_path) if "late" in row] == [each.id for each in decisions[:2]]
+
+
 def test_each_day_has_a_file_and_a_full_one_is_followed_by_another(tmp_path):
     log = DecisionLog(tmp_path, most_bytes=200)
     row = b'"choice":"%b"' % (b"x" * 50)

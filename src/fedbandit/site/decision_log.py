@@ -18,6 +18,7 @@ from fedbandit.durable.decisions import Closed
 from fedbandit.logs.site_rows import files_of
 
 MOST_BYTES = 64_000_000  # of a file, after which the day goes on in another
+REMEMBERED = 10_000  # decisions that had their reward: when it comes again, nothing is written
 DAY = 86_400.0  # seconds; UTC has no other days in seconds since 1970
 _TAIL = 1 << 20  # bytes at a time, in search of the end of a line
 
@@ -41,6 +42,7 @@ class DecisionLog:
         self._midnight = 0.0  # that began the day of the file
         self._file: int | None = None
         self._size = 0
+        self._rewarded: dict[str, None] = {}  # the last decisions that had their rewards in time
         self._waiting: list[tuple[float, bytes]] = []  # lines that could not be written yet, with their times
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -66,10 +68,19 @@ class DecisionLog:
             earned = "null" if reward is None else repr(reward)
             tail = f',"reward":{earned},"rewarded":{time!r},"expired":{"true" if is_expired else "false"}}}\n'
             self._waiting.append((time, f'{{"id":"{decision}",'.encode() + row + tail.encode()))
+            if not is_expired:
+                self._rewarded[decision] = None
+                if len(self._rewarded) > REMEMBERED:
+                    del self._rewarded[next(iter(self._rewarded))]
         self.flush()
 
     def late(self, decision: str, reward: float, now: float) -> None:
-        """Add a line that tells the reward of a decision that was closed before."""
+        """Add a line that tells the reward of a decision that was closed before, unless that had its reward lately.
+
+        Of decisions long ago it is not known here whether they had: `fb.Log` knows, and leaves the line alone if so.
+        """
+        if decision in self._rewarded:
+            return
         line = f'{{"id":"{decision}","late":{reward!r},"rewarded":{now!r}}}\n'
         self._waiting.append((now, line.encode()))
         self.flush()
