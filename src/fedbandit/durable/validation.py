@@ -129,7 +129,7 @@ class Validation:
     def open(self, frame: Frame, epoch: int) -> Envelope:
         """Return the upload of a frame if it is one that this federation can take in, in this epoch; else raise."""
         self._check_clock(frame, epoch)
-        message: Message = self._schema_of(frame).open(frame.body)
+        message = self._opened(frame)
         assert isinstance(message, Upload)  # the schema knows no other
         for name in message.shapes():
             value = getattr(message, name)
@@ -139,10 +139,22 @@ class Validation:
         message.check(self.bounds)
         return Envelope.of(frame, message)
 
+    def _opened(self, frame: Frame) -> Message:
+        """Return the message of a frame, if it is one of the form that it names.
+
+        One that is none of an earlier form may be of a site that had not heard yet which form it has.
+        """
+        if frame.form == (self._forms.present if self._forms else 0):
+            return self.schema.open(frame.body)
+        try:
+            return self._schema_of(frame).open(frame.body)
+        except NotYet:
+            raise
+        except ProtocolError as error:
+            raise NotYet(str(error)) from None
+
     def _schema_of(self, frame: Frame) -> Schema:
         """Return what an upload of the form that a frame names looks like; one that is not known yet is put off."""
-        if frame.form == (self._forms.present if self._forms else 0):
-            return self.schema
         if self._forms is None or not self._forms.knows(frame.form):
             raise NotYet(
                 f"site {frame.client} sends sums with features of which this coordinator knows nothing: make the last "
