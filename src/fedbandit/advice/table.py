@@ -9,7 +9,7 @@ from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.frontier import Point
 from fedbandit.experiments.intervals import plain
 
-HEAD = ("setting", "gain over alone", "5 to 95 %", "of pooled's", "bytes a day", "sure", "")
+HEAD = ("setting", "gain", "5 to 95 %", "of pooled's", "bytes a day", "sure", "")
 
 
 def lines_of(advice: Advice) -> list[tuple[str, ...]]:

@@ -53,11 +53,11 @@ def advise(
 
 
 def _show(advice: Advice, output: Path) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from fedbandit.advice.table import HEAD, lines_of
 
-    table = Table(*HEAD)
+    table = Table(Column(HEAD[0], overflow="fold"), *HEAD[1:])
     for line in lines_of(advice):
         table.add_row(*map(escape, line))
     out.print(table)
