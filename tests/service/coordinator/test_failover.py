@@ -32,9 +32,11 @@ class Pair(Machines):
         for name in ("first", "second"):
             (folder / name).mkdir()
             federations = {"tagged": {**self.table, "keep_log": True}}
-            made = Coordinator(folder / name, self.settings.url, federations, journal=journal, standby=True)
-            self.coordinators.append(made)
+            self.coordinators.append(self.coordinator_in(folder / name, federations))
         self.coordinator = self.coordinators[0]  # the active one
+
+    def coordinator_in(self, folder, federations):
+        return Coordinator(folder, self.settings.url, federations, journal=self.journal, standby=True)
 
     def start(self):
         super().start()

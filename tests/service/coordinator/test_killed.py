@@ -57,15 +57,22 @@ class Machines:
         self.coordinator = Coordinator(folder, self.settings.url, {"tagged": {**self.table, "keep_log": True}})
         self.sites = []
 
-    def start(self):
+    @property
+    def address(self):
+        return f"{self.settings.url}/tagged"
+
+    def start_broker(self):
         self.broker = Broker(self.settings)
+
+    def start(self):
+        self.start_broker()
         self.coordinator.start()
         self.sites += [self.start_site(number) for number in range(SITES)]
 
     def start_site(self, number):
         told = json.dumps({"table": self.table, "seed": self.seed, "turns": TURNS})
         command = [sys.executable, "-m", "samples.site_process", str(self.folder), str(number)]
-        return subprocess.Popen([*command, f"{self.settings.url}/tagged", told], cwd=Path(__file__).parents[2])
+        return subprocess.Popen([*command, self.address, told], cwd=Path(__file__).parents[2])
 
     def kill(self, victim):
         """Kill one and start it again."""
