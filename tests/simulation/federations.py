@@ -9,6 +9,7 @@ from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
 from fedbandit.simulation.faults.ending import EndingRun
+from fedbandit.simulation.faults.failover import FAILOVERS, FailoverRun
 from fedbandit.simulation.faults.revised import REVISIONS, RevisedRun
 from fedbandit.simulation.faults.run import FADING_FAULTS, FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import TroubledRun
@@ -37,6 +38,7 @@ FEDERATIONS = [
 BY_SEED = 4  # the first so many have their turns among the seeds; the others are run by name
 CLUSTERED, ASKING, ROUNDED, FADING = (4, 5), (6, 7, 8), (9, 10), (11, 12, 13, 14, 15, 16)
 ENDING = (0, 1, 2, 3, 6, 8, 11, 13)
+FAILING_OVER = (0, 1, 2, 3, 4, 6, 7, 8)
 REVISED = (0, 1, 2, 3, 6, 7, 8)  # whose sums can be carried over, and travel as they are
 THRESHOLDS = {  # that a change may give, by algorithm
     "async-linucb": ({"upload_threshold": 1.0}, {"upload_threshold": 100.0, "download_threshold": 2.0}),
@@ -77,6 +79,14 @@ def ending_run(seed: int, federation: int | None = None, **how: Any) -> EndingRu
     ending = Ending(default_reward=0.5)
     charter = Charter.named(name, tagged_setting(TURNS, SITES), ending=ending, **parameters)
     return EndingRun(charter, tagged_turns(seed, TURNS, SITES), seed, **{**_epochs(charter), **how}).run()
+
+
+def failover_run(seed: int, federation: int | None = None, **how: Any) -> FailoverRun:
+    """Run one schedule in which coordinators take over from each other; a clock that lags is another matter."""
+    name, parameters = FEDERATIONS[FAILING_OVER[seed % len(FAILING_OVER)] if federation is None else federation]
+    charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
+    more = {"faults": FAULTS | FAILOVERS, **how}
+    return FailoverRun(charter, tagged_turns(seed, TURNS, SITES), seed, **more).run()
 
 
 def troubled_run(

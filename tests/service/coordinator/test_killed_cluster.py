@@ -46,6 +46,10 @@ class Cluster(Pair):
         else:
             super().kill(int(which))
 
+    def come_to_rest(self):
+        super().come_to_rest()
+        until(lambda: all(map(answers, self.coordinators)), "a coordinator that was started just now")
+
     def is_at_rest(self):
         """Whichever of the coordinators serves now."""
         for each in self.coordinators:
@@ -58,6 +62,11 @@ class Cluster(Pair):
     def end(self):
         super().end()
         self.brokers.end()
+
+
+def answers(coordinator):
+    with suppress(OSError):
+        return health(coordinator)["alive"]
 
 
 def victims():

@@ -1,0 +1,20 @@
+"""Bugs of a coordinator that was replaced while it was paused. Runs with failovers must see them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from fedbandit.durable.journals.lease import JournalLost
+from fedbandit.durable.server import DurableServer
+from simulation.planted import Planted
+
+
+class Unfenced(DurableServer):
+    """It goes on though its journal is another's."""
+
+    def _sync(self):
+        with suppress(JournalLost):
+            super()._sync()
+
+
+PLANTED_FAILOVERS = [Planted(Unfenced)]
