@@ -11,7 +11,6 @@ import subprocess
 import urllib.error
 import urllib.request
 
-import psycopg
 import pytest
 
 from samples.deployed import Coordinator
@@ -83,6 +82,7 @@ def pair(request, tmp_path):
     journal = str(tmp_path / "journals")
     if request.param == "database":
         journal = request.getfixturevalue("postgres_url")
+        psycopg = pytest.importorskip("psycopg")
         with psycopg.connect(journal, autocommit=True) as base:
             for table in ("records", "snapshots", "marks", "writers"):
                 base.execute(f"DROP TABLE IF EXISTS fedbandit_{table}")
