@@ -13,7 +13,6 @@ from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.hub import Door, Hub
 from fedbandit.transport.nats.presence import OVER_SECONDS
-from fedbandit.transport.nats.streams import REDELIVER_SECONDS
 from fedbandit.transport.nats.subjects import Subjects
 from samples.waiting import PATIENCE
 
@@ -95,25 +94,3 @@ def test_one_that_does_not_answer_is_replaced(broker, monkeypatch):
         await connection.close()
 
     asyncio.run(attempt())
-
-
-def test_what_waits_is_delivered_though_one_that_is_paused_still_listens(broker):
-    """As a coordinator that was stopped by a signal: its connection lasts, and takes whatever is delivered."""
-    subjects = Subjects("paused")
-
-    async def attempt():
-        first = await opened(broker, "paused")
-        await first.close()
-        paused = await nats.connect(broker.url)
-        await paused.subscribe(subjects.delivery)
-        await paused.jetstream().publish(subjects.up(0), b"upload")
-        hub, arrived = await connected(broker), []
-        await hub.open(Door(subjects, 1, 1000, arrived.append))
-        async with asyncio.timeout(REDELIVER_SECONDS / 2):
-            while not arrived:
-                await asyncio.sleep(0.01)
-        await hub.close()
-        await paused.close()
-        return [each.data for each in arrived]
-
-    assert asyncio.run(attempt()) == [b"upload"]

@@ -194,12 +194,11 @@ class Hub:
     async def _let_in(self, door: Door) -> None:
         await self._presence.listen(self._broker, door.subjects)
         await self._presence.say(self._broker, door.subjects)
-        # Before the streams begin to deliver: one that is paused still listens, and would be all who hears them begin.
+        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
         # All that is under way is counted by the streams, so the library need not drop any of it
         await self._broker.subscribe(
             door.subjects.delivery, cb=self._admitting(door), pending_msgs_limit=-1, pending_bytes_limit=-1
         )
-        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     def _admitting(self, door: Door) -> Callable[[Any], Awaitable[None]]:
         probes = set(door.probes.values())

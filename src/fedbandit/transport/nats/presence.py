@@ -17,7 +17,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import client_library
 from fedbandit.transport.nats.subjects import Subjects
 
-ANSWER_SECONDS = 0.5
+ANSWER_SECONDS = 1.0
 OVER_SECONDS = 60.0  # after which one that says nothing any more is taken to have ended: several times the time between
 
 
