@@ -81,7 +81,7 @@ BAD = {
     ),
     "messages that no broker takes": (
         GOOD.replace("dimension = 2", "dimension = 1500"),
-        "federations.demo: async-linucb has messages of 9018047 bytes, and 8388323 can be carried: lower the dimension",
+        "federations.demo: async-linucb has messages of 9018047 bytes, and 8388315 can be carried: lower the dimension",
     ),
     "a broker of another kind": (
         GOOD.replace("{broker}", "http://localhost"),

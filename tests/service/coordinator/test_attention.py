@@ -76,9 +76,9 @@ def test_the_share_of_a_site_in_the_observations_is_shown(served):
         for _ in range(20):
             site.learn(site.choose([[1.0, 0.0], [0.0, 1.0]]), 1.0)
         until(lambda: told(coordinator, "shops")["sites"][0]["observations"] == 20, "all observations")
+        until(lambda: told(coordinator, "shops")["sites"][0]["backlog"] == 0, "a question with nothing unsent")
     sites = sorted(told(coordinator, "shops")["sites"], key=lambda each: each["site"])
     assert [each["share"] for each in sites] == [1.0, 0.0, 0.0]
-    assert sites[0]["backlog"] == 0
 
 
 def test_a_coordinator_of_others_sites_without_limits_says_so_when_it_starts_and_on_its_page(tmp_path):
