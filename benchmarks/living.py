@@ -123,6 +123,11 @@ class Living:
         """Tell whether all sites that take part have a value."""
         return all(self.seen(each).get(name) == value for each in self.sites)
 
+    def is_served(self, name: str) -> bool:
+        """Tell whether the coordinator that stood by serves, and a site is connected to it."""
+        has_taken_over = b"serving at" in self._log(int(self.file.stem.partition("-")[2]))
+        return has_taken_over and self.seen(name)["state"] == "connected"
+
     def rest(self) -> None:
         """Let all sites send what they have, and end."""
         (self.folder / "rest").touch()
@@ -177,19 +182,13 @@ def _lived() -> dict[str, float]:
             each.send_signal(signal.SIGTERM)
             assert each.wait(60) == 0
         seconds["failover"] = living.takes(
-            living.coordinators[0].kill, lambda: _is_served(living, "shop-0"), "coordinator that took over"
+            living.coordinators[0].kill, lambda: living.is_served("shop-0"), "coordinator that took over"
         )
         living.rest()
         living.coordinators[1].send_signal(signal.SIGTERM)
         assert living.coordinators[1].wait(60) == 0
         _check(living, [*living.sites, *left])
         return seconds
-
-
-def _is_served(living: Living, name: str) -> bool:
-    return living.seen(name)["state"] == "connected" and b"serving at" in living._log(
-        int(living.file.stem.partition("-")[2])
-    )
 
 
 def _check(living: Living, names: list[str]) -> None:

@@ -101,10 +101,6 @@ class AlternatingClients(LinearClients):
         parts = state.whole, state.local, state.estimates, state.global_inverse, state.local_inverse
         return Beside(state.rows, *parts)
 
-    def score_parts(self, state: AlternatingState, client: int) -> Sequence[ScorePart] | None:
-        """Return what the client's optimistic scores consist of; it does not choose by a sample."""
-        return self.parts(state, self.settle(state, client)) if self.rule.whole.exploration == UCB else None
-
     def parts(self, state: AlternatingState, row: int) -> Sequence[ScorePart]:
         """Return both parts of the scores of a row, or that of all of x before the start."""
         rule = self.rule

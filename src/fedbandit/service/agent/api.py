@@ -63,8 +63,6 @@ class Agent:
             return _json(Mistake("the token is missing or wrong: send Authorization: Bearer TOKEN"), 401)
         try:
             return await handler(request)
-        except InvalidInput as error:
-            return _json(Mistake(str(error)), 400)
         except OSError as error:  # a full disk, say: the store has not taken it in
             log.error("%s %s was not done: %s", request.method, request.path, error)
             return _json(Mistake(f"the site cannot do that now ({error}): ask again later"), 503)

@@ -26,7 +26,7 @@ from fedbandit.core.scores import ScorePart
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.confidence import Width, width
-from fedbandit.kernels.linear.rules import UCB, Rule
+from fedbandit.kernels.linear.rules import Rule
 from fedbandit.kernels.linear.snapshots import empty_snapshots
 from fedbandit.kernels.linear.turns import (
     ASK,
@@ -95,7 +95,7 @@ class LinearClients(Correspondents):
 
     def score_parts(self, state: Any, client: int) -> Sequence[ScorePart] | None:
         """Return what the client's optimistic scores consist of; it does not choose by a sample or by lot."""
-        return self.parts(state, self.settle(state, client)) if self.rule.exploration == UCB else None
+        return None if self.draws else self.parts(state, self.settle(state, client))
 
     def parts(self, state: Any, row: int) -> Sequence[ScorePart]:
         """Return the parts of the scores of a row."""
