@@ -71,6 +71,12 @@ def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
     assert "kB a day" in said
 
 
+def test_what_a_warm_start_changes_is_said(advice):
+    assert advice.warm_start.draws == 20
+    assert advice.warm_start.gain > 0
+    assert advice.warm_start_sentence == advice.warm_start.sentence(helps=True)
+
+
 def test_idle_talk_beyond_a_tenth_of_the_budget_makes_sites_ask_more_rarely(advice):
     assert advice.every > 30
     assert advice.idle <= 0.1 * advice.budget
@@ -124,6 +130,7 @@ def test_rewards_that_change_with_time_are_simulated_so_and_warned_of(tmp_path):
     )
     assert advice.checks.changes
     assert not advice.is_sure
+    assert advice.warm_start_sentence.endswith("so what is old may be worth less than that")
     assert any(each.startswith("rewards change with time") for each in advice.checks.warnings)
     assert any(each.startswith("time: rewards change with it (F(") for each in advice.checks.findings)
 

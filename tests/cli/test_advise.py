@@ -28,7 +28,8 @@ def test_the_command_prints_the_frontier_the_checks_and_one_sentence(fedbandit, 
     )
     assert (said.code, said.err) == (0, "")
     for words in ("of pooled's", "lean-linucb (", "advised", "local-linucb", "breaks privacy", "sites: alike",
-                  "fit: linear", "idle talk of 6 sites", "act in rounds", "Take lean-linucb"):  # fmt: skip
+                  "fit: linear", "idle talk of 6 sites", "act in rounds", "warm start: had every site",
+                  "Take lean-linucb"):  # fmt: skip
         assert words in said.out, words
     files = [
         "advice.json",
@@ -51,6 +52,9 @@ def test_the_numbers_are_one_json_object(fedbandit, tmp_path):
     assert found["algorithm"] == "async-linucb"
     assert found["helps"] is True
     assert found["parameters"]["explore"] == 0.02
+    assert found["warm_start"]["gain"] > 0
+    page = (tmp_path / "advice" / "report.html").read_text(encoding="utf-8")
+    assert "<p>Warm start: had every site first learnt from its rows of this log" in page
     assert found["sites"] == [f"shop {number}" for number in range(SHOPS)]
     assert {each["algorithm"] for each in found["frontier"]} == {"async-linucb", "local-linucb", "pooled-linucb"}
 

@@ -7,7 +7,8 @@ import pytest
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.simulation import in_process
-from fedbandit.simulation.in_process import Wire, simulate
+from fedbandit.simulation.in_process import simulate
+from fedbandit.simulation.wire import Wire
 from samples.runs import ByMessages
 from samples.worlds import arrays_for, recorded
 

@@ -13,7 +13,7 @@ from fedbandit.core.turns import Chosen, Observations
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
-from fedbandit.simulation.in_process import Wire
+from fedbandit.simulation.wire import Wire
 from fedbandit.wire.state import encode_state
 
 ROUNDS = 12

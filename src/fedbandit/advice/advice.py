@@ -11,6 +11,7 @@ from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.checks import Checks
 from fedbandit.advice.described_log import DescribedLog
 from fedbandit.advice.frontier import Choice, Point
+from fedbandit.advice.warm_start import WarmStart
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.parameters import Described
 from fedbandit.experiments.intervals import plain
@@ -42,6 +43,7 @@ class Advice:
     screened: tuple[Point, ...]  # all that were tried, in fewer worlds
     checks: Checks
     exploring: ExploringCost
+    warm_start: WarmStart
 
     @property
     def algorithm(self) -> Algorithm:
@@ -85,6 +87,12 @@ class Advice:
         if self.point.sure >= SURE:
             return "see the warnings"
         return f"its regret was within 10 % of the best in only {self.point.sure:.0%} of the draws"
+
+    @property
+    def warm_start_sentence(self) -> str:
+        """Return in one sentence what a warm start changes."""
+        doubt = "; rewards change with time, so what is old may be worth less than that" if self.checks.changes else ""
+        return self.warm_start.sentence(self.choice.helps) + doubt
 
     @property
     def notes(self) -> list[str]:

@@ -17,6 +17,7 @@ from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import logged_world
 from fedbandit.advice.thresholds import MOST_RUNS, Curve
 from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled
+from fedbandit.advice.warm_start import warm_start_of
 from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
 from fedbandit.logs.log import Log
@@ -59,7 +60,7 @@ def advise(
     curves = families(noise, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
-    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 4)
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
@@ -72,6 +73,7 @@ def advise(
         points=tuple(points(tried, *baselines, spendable)), screened=tuple(points(first, *baselines, spendable)),
         checks=checks_of(known.rows, model, features),
         exploring=_cost(worlds, choice.candidate, with_lots),
+        warm_start=warm_start_of(worlds, choice.candidate, baselines[0], tried),
     )  # fmt: skip
 
 

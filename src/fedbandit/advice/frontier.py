@@ -47,7 +47,8 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
     best = _field(tried, pooled, allowed).min(axis=0)
     return [
         Point(
-            candidate, float(regret.mean()), _band(regret), float((without - regret).mean()), _band(without - regret),
+            candidate, float(regret.mean()), band_of(regret),
+            float((without - regret).mean()), band_of(without - regret),
             _part(float((without - regret).mean()), float((without - ideal).mean())), float(spent.mean()),
             float((regret <= CLOSE * best).mean()), len(regret),
         )
@@ -61,7 +62,7 @@ def choose(tried: Tried, alone: Candidate, allowed: float) -> Choice:
     within = [each for each in tried.candidates if not each.is_pooled and tried.of(each)[1].mean() <= allowed]
     best = min(within, key=lambda each: float(tried.of(each)[0].mean()))
     gained = tried.of(alone)[0] - tried.of(best)[0]
-    low, high = _interval(gained)
+    low, high = interval_of(gained)
     helps = best is not alone and low > 0
     return Choice(best if helps else alone, helps, float(gained.mean()), (low, high))
 
@@ -82,7 +83,8 @@ def _field(tried: Tried, pooled: Candidate, allowed: float) -> Floats:
     )
 
 
-def _band(values: Floats) -> tuple[float, float]:
+def band_of(values: Floats) -> tuple[float, float]:
+    """Return between what nine of ten draws are."""
     low, high = np.percentile(values, BAND)
     return float(low), float(high)
 
@@ -91,7 +93,7 @@ def _part(gain: float, ideal: float) -> float:
     return gain / ideal if ideal > 0 else float("nan")
 
 
-def _interval(values: Floats) -> tuple[float, float]:
+def interval_of(values: Floats) -> tuple[float, float]:
     """Return the 95 % interval of a mean (Student's)."""
     half = float(student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
     return float(values.mean()) - half, float(values.mean()) + half

@@ -17,6 +17,7 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.simulation.in_process import simulate
+from fedbandit.simulation.wire import Wire
 
 Progress = Callable[[int, int], None]
 FEW = 2
@@ -97,6 +98,17 @@ class Worlds:
         spent = [simulate(algorithm, world, len(world.whole))[0].ledger.bytes for world in some]
         self.advance(len(some))
         return float(np.mean(spent))
+
+    def go_on(self, begun: Wire, algorithm: Algorithm, count: int) -> tuple[Floats, Floats]:
+        """Return the regret and the bytes, in each of the first `count` worlds, of a federation that has a past."""
+        found = []
+        for number in range(count):
+            world = drawn_world(self.rows, self.model, number)
+            trace, _ = simulate(algorithm, world, len(world.whole), begun=begun)
+            found.append((float(trace.regret.sum()), float(trace.ledger.bytes)))
+            self.advance(1)
+        both = np.array(found)
+        return both[:, 0], both[:, 1]
 
     def advance(self, runs: int) -> None:
         """Note that so many runs were made."""

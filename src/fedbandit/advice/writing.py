@@ -92,6 +92,7 @@ def summary_of(advice: Advice) -> dict[str, Any]:
         "days": log.days,
         "dimension": log.dimension,
         "explore": {name: getattr(advice.exploring, name) for name in ("share", "regret", "bytes")},
+        "warm_start": asdict(advice.warm_start),
         "checks": {**_known(asdict(advice.checks)), "warnings": advice.checks.warnings},
         "frontier": [_point(advice, each) for each in advice.points],
         "notes": advice.notes,

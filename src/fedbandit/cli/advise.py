@@ -67,6 +67,7 @@ def _show(advice: Advice, output: Path) -> None:
         out.print(f"[yellow]warning: {escape(each)}[/]", highlight=False)
     for each in advice.notes:
         out.print(f"[dim]{escape(each)}[/]", highlight=False)
+    out.print(escape(advice.warm_start_sentence), highlight=False)
     out.print(f"[bold]{escape(advice.sentence)}[/]", highlight=False)
     for path in sorted(output.iterdir()):
         if path.name in WRITTEN:

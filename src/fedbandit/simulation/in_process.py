@@ -6,8 +6,7 @@ carries envelopes to and fro until all is quiet, and books them on that turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -21,32 +20,13 @@ from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.shortcuts import RoundsShortcut, TurnsShortcut
 from fedbandit.core.turns import Duels, Observations, Turns
-from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.protocol.ledger import Ledger
-from fedbandit.protocol.server import ServerNode
 from fedbandit.simulation.epochs import Epochs
 from fedbandit.simulation.trace import Trace
+from fedbandit.simulation.wire import Wire, begin
 
-Play = Callable[["Wire", Turns, ClientStreams, Trace, int], None]
+Play = Callable[[Wire, Turns, ClientStreams, Trace, int], None]
 BLOCK_BYTES = 1 << 22  # features of a block of turns: small enough for the processor's cache
-
-
-@dataclass
-class Wire:
-    """Carries envelopes between a cohort and its server until none is left, and counts them."""
-
-    clients: ClientNode
-    server: ServerNode
-    ledger: Ledger
-
-    def carry(self, envelopes: Iterable[Envelope]) -> None:
-        """Deliver in the order of sending."""
-        queue = list(envelopes)
-        for envelope in queue:  # the list grows while it is read
-            self.ledger.record(envelope)
-            node = self.server if envelope.is_upload else self.clients
-            queue.extend(node.receive(envelope))
 
 
 def simulate(
@@ -55,23 +35,25 @@ def simulate(
     turns: int,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
+    begun: Wire | None = None,
 ) -> tuple[Trace, Wire]:
     """Run an algorithm on an environment; return the trace, and both nodes as they ended.
 
-    `progress` is called with the number of turns done, after each block of turns.
+    `progress` is called with the number of turns done, after each block of turns. `begun` are nodes of the same
+    algorithm and sizes that have a past: the run goes on from what they know, and they stay as they are.
     """
     setting = _setting(algorithm, environment, turns, seed)
     sides = algorithm.federation(setting)
     trace = Trace.empty(turns)
-    nodes = ClientNode(sides.clients, setting.clients), ServerNode(sides.server, setting.clients)
-    wire = Wire(*nodes, trace.ledger)
+    wire = begin(sides, setting.clients, trace.ledger) if begun is None else begun.copied(trace.ledger)
+    nodes = wire.clients, wire.server
     streams = ClientStreams(seed)
     play = _player(sides)
     epochs = Epochs(algorithm, environment)
     done = 0
     for block in environment.turns(turns, seed, _block_length(setting, algorithm.acts_in_rounds)):
         check_kind(algorithm, environment, block)
-        check_draws(algorithm, sides.clients.draws, block)
+        check_draws(algorithm, wire.clients.side.draws, block)
         if algorithm.acts_in_rounds:
             check_rounds(block, setting.clients, done)
         for piece in epochs.pieces(block, done, *nodes):

@@ -102,6 +102,12 @@ class Bookkeeping(Seen):
         return taken
 
     @property
+    def recalled(self) -> int:
+        """Return how many rows of a past the site has learnt from."""
+        with self._guard.reading():
+            return self.node.life.past[1]
+
+    @property
     def frozen(self) -> float | None:
         """Return when the policy was taken by which the site decides, in seconds since 1970; None: it is not frozen."""
         with self._guard.reading():

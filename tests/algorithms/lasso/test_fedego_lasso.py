@@ -9,7 +9,8 @@ from fedbandit.algorithms.lasso.teamwork_lasso import RawObservation
 from fedbandit.environments.recorded import Recorded
 from fedbandit.kernels.lasso import rows as kernel
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.simulation.in_process import Wire, simulate
+from fedbandit.simulation.in_process import simulate
+from fedbandit.simulation.wire import Wire
 from fedbandit.wire import decode, encode
 from reference import lasso as reference
 from reference.recorded import lasso_rounds
