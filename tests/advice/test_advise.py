@@ -107,6 +107,7 @@ def test_sites_that_differ_are_told_by_the_feature(tmp_path):
     assert any("differs between sites" in each and "`personal`" in each for each in advice.checks.findings)
 
 
+@pytest.mark.slow
 def test_personal_features_bring_their_algorithm(tmp_path):
     declared = tmp_path / "features.toml"
     declared.write_text(FEATURES + '[features]\npersonal = ["price"]\n')
@@ -119,6 +120,7 @@ def test_personal_features_bring_their_algorithm(tmp_path):
     assert not any("`personal`" in each for each in advice.checks.findings if "'price'" in each)
 
 
+@pytest.mark.slow
 def test_rewards_that_change_with_time_are_simulated_so_and_warned_of(tmp_path):
     rows = shop_rows(count=3000)
     for row in rows[1500:]:
@@ -135,6 +137,7 @@ def test_rewards_that_change_with_time_are_simulated_so_and_warned_of(tmp_path):
     assert any(each.startswith("time: rewards change with it (F(") for each in advice.checks.findings)
 
 
+@pytest.mark.slow
 def test_bent_rewards_make_advice_unsure(tmp_path):
     rows = shop_rows(count=3000, noise=0.05)
     for row in rows:

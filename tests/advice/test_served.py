@@ -46,6 +46,7 @@ class Application:
         self.process.stdout.close()
 
 
+@pytest.mark.slow
 def test_an_advised_federation_starts_as_it_is_and_its_sites_learn_together(tmp_path):
     log, features = shop_files(tmp_path)
     advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["lean-linucb"])

@@ -107,6 +107,7 @@ def test_another_name_than_a_sites_is_told_which_there_are(advised):
     assert said.stderr.startswith("usage: python site.py NAME, where NAME is one of shop 0, shop 1,")
 
 
+@pytest.mark.slow
 def test_sites_that_had_better_stay_alone_get_no_coordinator(tmp_path):
     log, features = shop_files(tmp_path, differ=2.0)
     folder = tmp_path / "advice"

@@ -204,25 +204,25 @@ class NumbersFarAheadTaken(DurableServer):
 
 
 PLANTED_TROUBLES = [
-    Planted(HeirsWalkedForEver, seed=2),
+    Planted(HeirsWalkedForEver, seed=5),
     Planted(RestoredCoordinatorGoesOnNumbering, seed=5),
     Planted(EpochsOfDownloadsNotDrawn, federation=4, seed=624),
     Planted(AnyEpochBelieved, federation=1, seed=7),
     Planted(LossNotTold),
     Planted(EpochsOfWholeSeconds, seed=1),
     Planted(TwoSitesNotTold, seed=6),
-    Planted(OtherContentsTakenForARepetition, seed=2),
+    Planted(OtherContentsTakenForARepetition, seed=6),
     Planted(QuestionsOfCopiesForgotten, federation=6, seed=139),
     Planted(CopiesKeepWhatBothHold, seed=31),
-    Planted(FirstNumberOfALostLifeTaken, federation=1, seed=147),
+    Planted(FirstNumberOfALostLifeTaken, federation=1, seed=269),
     Planted(RefusedForNowIsForGood),
     Planted(AnotherCharterTakenIn, seed=5),
     Planted(AnotherCharterNotTold, seed=5),
     Planted(NothingIsChecked, seed=8),
     Planted(LimitsNotChecked, seed=29),
-    Planted(NoRateLimit, seed=14),
+    Planted(NoRateLimit, seed=7),
     Planted(ClockSetBackStopsSites, seed=16),
-    Planted(AnySenderBelieved, seed=2),
+    Planted(AnySenderBelieved, seed=7),
     Planted(NumbersFarAheadTaken, seed=2),
 ]
 PLANTED_POISONS = [Planted(NeverCareful), Planted(ForgetsWhatWasPutAside, seed=1)]

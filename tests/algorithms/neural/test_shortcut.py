@@ -79,9 +79,9 @@ def assert_shortcut_equals_messages(world, algorithm, rounds, tolerance=1e-8):
 LONG = [
     ("fn-ucb-less", {}),
     ("fn-ucb", {"weight": "theory", "train_from": "average", "initialisation": "normal"}),
-    ("neural-ts", {}),
 ]
 MORE = [
+    ("neural-ts", {}),
     ("fn-ucb-less", {"diagonal": True, "weight": "theory"}),
     ("fn-ucb-less", {"aggregate": False, "warm_start": False, "regulariser": "decay", "rate_bound": "count"}),
     ("neural-ucb", {}),
@@ -131,6 +131,7 @@ def declared(name):
 EACH = [(each.name, value) for each in declared(RICHEST) for value in others(each)]
 
 
+@pytest.mark.slow  # each value is another program to compile
 @pytest.mark.parametrize(("parameter", "value"), EACH, ids=str)
 def test_the_shortcut_equals_messages_for_every_parameter(uneven, parameter, value):
     algorithm = fb.algorithm(RICHEST, **{**BASE, **EVEN, parameter: value})

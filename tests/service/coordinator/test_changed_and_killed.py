@@ -97,12 +97,7 @@ def survive(folder, seed):
         machines.end()
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_whoever_is_killed_while_the_charter_changes_nothing_is_lost_and_nothing_counts_twice(tmp_path, seed):
-    survive(tmp_path, seed)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 2, 3, 5, 6, 7, 8, 9, 10, 12, 13, 14])  # but for clustered-linucb
-def test_nor_in_many_more_runs(tmp_path, seed):
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 12, 13, 14])  # but for clustered-linucb
+def test_whoever_is_killed_while_the_charter_changes_nothing_is_lost_and_nothing_counts_twice(tmp_path, seed):
     survive(tmp_path, seed)

@@ -77,7 +77,7 @@ def metric(coordinator, name):
     return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
 
-@pytest.fixture(params=["files", "database"])
+@pytest.fixture
 def pair(request, tmp_path):
     journal = str(tmp_path / "journals")
     if request.param == "database":
@@ -94,6 +94,12 @@ def pair(request, tmp_path):
         made.end()
 
 
+def kept_in(place, later=None):
+    """Say where the journals are kept: in every run of the tests, and in the long ones."""
+    places = [place] if later is None else [place, pytest.param(later, marks=pytest.mark.slow)]
+    return pytest.mark.parametrize("pair", places, indirect=True)
+
+
 def in_the_middle(pair, part):
     until(lambda: pair.done() >= TURNS * part, "some turns")
 
@@ -106,6 +112,7 @@ def finish(pair):
     check(pair)
 
 
+@kept_in("files", later="database")
 def test_a_coordinator_that_is_killed_is_replaced_and_every_reward_counts_once(pair):
     first, second = pair.coordinators
     assert (metric(first, "fedbandit_coordinator_active"), metric(second, "fedbandit_coordinator_active")) == (1, 0)
@@ -120,6 +127,7 @@ def test_a_coordinator_that_is_killed_is_replaced_and_every_reward_counts_once(p
     finish(pair)
 
 
+@kept_in("files", later="database")
 def test_a_coordinator_that_is_paused_is_replaced_and_can_do_nothing_when_it_goes_on(pair):
     first, second = pair.coordinators
     in_the_middle(pair, 1 / 4)
@@ -135,25 +143,17 @@ def test_a_coordinator_that_is_paused_is_replaced_and_can_do_nothing_when_it_goe
     finish(pair)
 
 
-IN_FILES = pytest.mark.parametrize("pair", ["files"], indirect=True)
-
-
-@IN_FILES
-def test_one_that_stops_hands_over(pair):
+@kept_in("files")
+def test_one_that_does_not_stand_by_is_refused_and_one_that_stops_hands_over(pair):
     first, second = pair.coordinators
+    refused = subprocess.run(
+        [*first.command[:-1], str(without_standby(pair))], check=False, capture_output=True, text=True
+    )
+    assert refused.returncode == 2
+    assert "another process has it open: end that one" in refused.stderr
     in_the_middle(pair, 1 / 4)
     assert first.stop() == 0
     pair.until_taken_over(second)
-    finish(pair)
-
-
-@IN_FILES
-def test_a_second_coordinator_that_does_not_stand_by_is_refused(pair):
-    said = subprocess.run(
-        [*pair.coordinator.command[:-1], str(without_standby(pair))], check=False, capture_output=True, text=True
-    )
-    assert said.returncode == 2
-    assert "another process has it open: end that one" in said.stderr
     finish(pair)
 
 

@@ -57,6 +57,7 @@ def replicas_of(url):
     return asyncio.run(ask())
 
 
+@pytest.mark.slow  # elections take seconds
 def test_whichever_broker_is_killed_rewards_flow_and_each_counts_once(tmp_path, brokers):
     coordinator = Coordinator(tmp_path, brokers.url, {"demo": TABLE}, replicas=3)
     sites = open_sites(TABLE)
@@ -84,6 +85,7 @@ def test_whichever_broker_is_killed_rewards_flow_and_each_counts_once(tmp_path, 
     journal.close()
 
 
+@pytest.mark.slow  # elections take seconds
 def test_streams_get_more_replicas_when_that_is_said_and_keep_what_they_hold(brokers):
     async def attempt():
         subjects = Subjects("demo")
