@@ -9,6 +9,7 @@ from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.report import Report
+from fedbandit.wire.watched import Controlled, Watched
 from samples.messages import FullDownload
 
 ACCEPTED = Verdict(Outcome.ACCEPTED)
@@ -27,8 +28,19 @@ def ask(client, sequence=1):
     return with_numbers(Kind.ASK, client, 1, sequence, 1, 0, 0).to_bytes()
 
 
-def report(decisions, rewards, reward_sum, arms, client=0, life=1, drift=None):
-    return Report(decisions, rewards, reward_sum, arms, drift or {}).to_frame(client, life).to_bytes()
+def report(decisions, rewards, reward_sum, arms, client=0, life=1, drift=None, watched=None):
+    return Report(decisions, rewards, reward_sum, arms, drift or {}, watched).to_frame(client, life).to_bytes()
+
+
+def watching(now=1000.0):
+    """A busy federation whose first two sites report what they watch; the first of them has a control group."""
+    told = busy(now=now, names=["north", "south", "east"])
+    control = Controlled(0.1, 1800, 190, 0.0412, (0.0104, 0.0721))
+    for site, found in enumerate(
+        [Watched(2000, 1040.0, 980.0, 430.0, 2400, 96, control), Watched(1500, 750.0, 748.0, 300.0, 0, 0)]
+    ):
+        told.report(report(2400, 2000, 980.0, {"red": 2400}, site, 2, watched=found), now, sender=site)
+    return told
 
 
 def busy(name="clinics", clients=3, now=1000.0, seconds=60, names=()):

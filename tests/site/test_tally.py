@@ -10,6 +10,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.site.tally import Tally
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.report import LONGEST_NAME, MOST_ARMS, OTHERS, Report
+from fedbandit.wire.watched import Controlled
 
 ARMS = np.eye(3)
 
@@ -36,6 +37,30 @@ def test_a_site_that_opts_in_reports_counts_and_sums_and_nothing_else():
     assert report.arms == {arm: sum(each.arm == arm for each in chosen) for arm in report.arms}
 
 
+def test_a_site_that_opts_in_tells_what_it_has_watched():
+    site = fb.Site("async-linucb", dimension=3, report=True, explore=0.5)
+    old, rewards, predicted = site.policy(), [], []
+    for turn in range(60):
+        decision = site.choose(ARMS)
+        predicted.append(site._predictions._made[decision.id])
+        rewards.append(float(turn % 3))
+        site.learn(decision, rewards[-1])
+    site.choose(ARMS)
+    (watched,) = [report.watched for report in reports(site)]
+    off = np.array(rewards) - predicted
+    assert (watched.rows, watched.known) == (60, 61)
+    assert watched.means == pytest.approx((np.mean(predicted), 1.0, off.std(ddof=1) / np.sqrt(60)))
+    assert watched.explored / watched.known == site.watch.explored
+    assert watched.control is None
+    site.control(old, share=0.5)
+    assert reports(site)[0].watched.control == Controlled(0.5, 0, 0, None, None)
+    for turn in range(400):
+        site.learn(site.choose(ARMS), float(turn % 2))
+    control, found = reports(site)[0].watched.control, site.comparison
+    assert (control.without, control.with_control) == (found.rewards[False], found.rewards[True])
+    assert (control.difference, control.interval) == (found.difference, found.interval)
+
+
 def test_both_arms_of_a_duel_are_counted():
     tally = Tally(0, 1)
     tally.chose(("red", "blue"))
@@ -52,6 +77,7 @@ def test_many_arms_are_counted_together_and_long_names_are_cut():
     assert max(len(name.encode()) for name in report.arms) <= LONGEST_NAME
 
 
+CONTROL = Controlled(0.5, 0, 0, None, None).to_bytes()
 GOOD = Report(3, 2, 1.0, {"red": 2, "blue": 1})
 
 
@@ -68,7 +94,9 @@ def frame(report=GOOD, sequence=None, body=None):
         (frame(body=b""), "cut short"),
         (frame(body=GOOD.to_frame(0, 1).body[:-1]), "cut short"),
         (frame(body=GOOD.to_frame(0, 1).body + b"x"), "cut short"),
-        (frame(body=GOOD.to_frame(0, 1).body + bytes(17)), "after its end"),
+        (frame(body=GOOD.to_frame(0, 1).body + bytes(17)), "cut short"),
+        (frame(body=GOOD.to_frame(0, 1).body + bytes(16 + 48 + 1)), "cut short"),
+        (frame(body=GOOD.to_frame(0, 1).body + bytes(16 + 48) + CONTROL + b"x"), "after its end"),
         (frame(body=GOOD.to_frame(0, 1).body + b"\xff" * 16), "speaks of"),
         (frame(sequence=9), "speaks of"),
         (frame(Report(3, 2, 1.0, {"red": 2})), "counts 2 arms"),

@@ -35,31 +35,32 @@ class Watch:
         self.shares = None if features is None else Shares(features)
         self.alarms: dict[str, int] = {}  # by kind
         self.rows = 0  # with a prediction and a reward
-        self._predicted = self._reward = 0.0
-        self._known = self._explored = 0
+        self.predicted_sum = self.reward_sum = self.error_squares = 0.0  # over these rows
+        self.known = 0  # decisions whose propensity is known
+        self.less_likely = 0  # than not: those of them that explored
         self._strange: set[str] = set()
-        self.comparison: Comparison | None = None  # of decisions with and without control, in a log that has both
+        self.comparison: Comparison | None = None  # of decisions with and without control, where there are both
 
     @property
     def mean_predicted(self) -> float:
         """Return the mean of what was predicted of choices; NaN before the first reward."""
-        return self._predicted / self.rows if self.rows else math.nan
+        return self.predicted_sum / self.rows if self.rows else math.nan
 
     @property
     def mean_reward(self) -> float:
         """Return the mean reward of the same choices; NaN before the first."""
-        return self._reward / self.rows if self.rows else math.nan
+        return self.reward_sum / self.rows if self.rows else math.nan
 
     @property
     def explored(self) -> float:
         """Return the share of choices that were less likely than not, of those whose propensity is known."""
-        return self._explored / self._known if self._known else math.nan
+        return self.less_likely / self.known if self.known else math.nan
 
     def chose(self, propensity: float | None, arms: int) -> tuple[str, ...]:
         """Note a decision between so many arms; return what calls for attention from now on, a sentence each."""
         if propensity is not None:
-            self._known += 1
-            self._explored += propensity < 0.5
+            self.known += 1
+            self.less_likely += propensity < 0.5
         if self.shares is None or not self.shares.chose(arms):
             return ()
         alarming = {each.feature: each for each in self.shares.found() if each.is_alarming}
@@ -78,8 +79,9 @@ class Watch:
         if predicted is None:
             return ()
         self.rows += 1
-        self._predicted += predicted
-        self._reward += reward
+        self.predicted_sum += predicted
+        self.reward_sum += reward
+        self.error_squares += (reward - predicted) ** 2
         self.calibration.add(predicted, reward)
         shift = self.cusum.add(reward - predicted)
         if not shift:

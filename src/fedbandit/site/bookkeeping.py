@@ -50,17 +50,23 @@ class Bookkeeping(Seen):
         """
         with self._guard:
             self._control = Control(policy, share, self.node, self._seed)
+            self._watch_control()
 
     @property
     def comparison(self) -> Comparison | None:
         """Return how rewards of the site's own decisions compare with those of `control`; None without it."""
         return None if self._control is None else self._control.comparison
 
+    def _watch_control(self) -> None:
+        if self.watch is not None:
+            self.watch.comparison = self.comparison
+
     def _end_control_that_does_not_fit(self) -> None:
         """Let the site decide alone where a revision of the charter has changed what there is to choose from."""
         misfit = "" if self._control is None else self._control.misfit(self.charter)
         if misfit:
             self._control = None
+            self._watch_control()
             self._unsaid.append(f"there is no control any more: {misfit}")
 
     def give_up(self, decision: str | Decision) -> bool:

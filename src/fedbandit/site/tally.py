@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from fedbandit.logs.watching import Watch
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.report import LONGEST_NAME, MOST_ARMS, OTHERS, Report
+from fedbandit.wire.watched import Controlled, Watched
 
 
 class Tally:
@@ -16,11 +18,11 @@ class Tally:
     >>> tally.chose("red"), tally.learnt(0.5)
     (None, None)
     >>> Report.from_frame(tally.report())
-    Report(decisions=1, rewards=1, reward_sum=0.5, arms={'red': 1}, drift={})
+    Report(decisions=1, rewards=1, reward_sum=0.5, arms={'red': 1}, drift={}, watched=None)
     """
 
     def __init__(self, number: int, life: int, watch: Watch | None = None) -> None:
-        """Begin at nothing, in a life of site `number`; of what is watched, alarms are told."""
+        """Begin at nothing, in a life of site `number`; of what is watched, sums and alarms are told."""
         self._watch = watch
         self._number = number
         self._life = life
@@ -45,8 +47,25 @@ class Tally:
     def report(self) -> Frame:
         """Return the totals so far as a frame."""
         drift = {} if self._watch is None else dict(self._watch.alarms)
-        report = Report(self._decisions, self._rewards, self._reward_sum, dict(self._arms), drift)
+        watched = None if self._watch is None else watched_of(self._watch)
+        report = Report(self._decisions, self._rewards, self._reward_sum, dict(self._arms), drift, watched)
         return report.to_frame(self._number, self._life)
+
+
+def watched_of(watch: Watch) -> Watched | None:
+    """Return what a report tells of predictions, exploring and control; None while there is nothing to tell."""
+    comparison = watch.comparison
+    if not watch.rows and not watch.known and comparison is None:
+        return None
+    control = None
+    if comparison is not None:
+        difference, (low, high) = comparison.difference, comparison.interval
+        control = Controlled(
+            comparison.share, comparison.rewards[False], comparison.rewards[True],
+            None if math.isnan(difference) else difference, None if math.isinf(low) else (low, high),
+        )  # fmt: skip
+    sums = watch.rows, watch.predicted_sum, watch.reward_sum, watch.error_squares, watch.known, watch.less_likely
+    return Watched(*sums, control)
 
 
 def arm_name(arm: Any) -> str:

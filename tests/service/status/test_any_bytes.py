@@ -16,6 +16,7 @@ from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire.frame import BODIES, LARGEST_NUMBER, OLD_BODIES, Frame, Kind
 from fedbandit.wire.report import MOST_ARMS, Report
+from fedbandit.wire.watched import Controlled, Watched
 from samples.told import MODEL
 
 CLIENTS = 3
@@ -35,6 +36,9 @@ FRAMES = st.builds(
 )  # fmt: skip
 BYTES = st.one_of(FRAMES, st.binary(max_size=60))
 VERDICTS = st.builds(Verdict, st.sampled_from(Outcome), st.text(max_size=20))
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+CONTROL = st.builds(Controlled, ANY, COUNTS, COUNTS, ANY, st.one_of(st.none(), st.tuples(ANY, ANY)))
+WATCHED = st.one_of(st.none(), st.builds(Watched, COUNTS, ANY, ANY, ANY, COUNTS, COUNTS, st.one_of(st.none(), CONTROL)))
 
 
 @st.composite
@@ -42,7 +46,7 @@ def reports(draw):
     """A report that adds up, but for its sum of rewards, which is any number."""
     arms = {arm: count for arm, count in draw(ARMS).items() if arm.isprintable() and len(arm.encode()) <= 40}
     reward_sum = draw(st.floats(allow_nan=True, allow_infinity=True))
-    report = Report(sum(arms.values()), draw(COUNTS), reward_sum, arms)
+    report = Report(sum(arms.values()), draw(COUNTS), reward_sum, arms, watched=draw(WATCHED))
     if report.decisions + report.rewards >= 2**64:
         report = Report(0, 1, reward_sum)
     return report.to_frame(draw(st.integers(0, CLIENTS)), draw(st.integers(0, 3))).to_bytes()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.durable.outcome import Outcome
+from fedbandit.service.status.kept import note_of, recall
 from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire.report import MOST_ARMS, OTHERS
-from samples.told import report
+from samples.told import report, watching
 
 
 def test_reports_are_totals_so_repetition_and_disorder_do_no_harm(told):
@@ -87,3 +88,27 @@ def test_a_report_with_fewer_alarms_than_before_is_refused(told):
     verdict = told.report(report(10, 10, 1.0, {"red": 10}, drift={"values": 1, "rewards": 4}), 2.0, sender=0)
     assert verdict.outcome is Outcome.REFUSED
     assert [each.text for each in told.watch.concerns if "rewards" in each.text] == []
+
+
+def test_what_sites_watch_is_told_and_is_a_metric():
+    told = watching()
+    north, south, east = (each["reported"] and each["reported"]["watched"] for each in told.snapshot(1000.0)["sites"])
+    assert north["control"]["interval"] == (0.0104, 0.0721)
+    assert (north["predicted"], north["reward"], north["explored"]) == (0.52, 0.49, 0.04)
+    assert (south["control"], south["explored"], east) == (None, None, None)
+    text = Metrics([told], clock=lambda: 1000.0).text().decode()
+    told_of_north = {
+        "reward_predicted": 0.52, "reward_received": 0.49, "explored": 0.04, "control_share": 0.1,
+        "control_difference": 0.0412, "control_difference_low": 0.0104, "control_difference_high": 0.0721,
+    }  # fmt: skip
+    for name, number in told_of_north.items():
+        assert f'fedbandit_site_{name}{{federation="clinics",site="north"}} {number}\n' in text
+    assert 'fedbandit_site_reward_predicted{federation="clinics",site="south"} 0.5\n' in text
+    assert 'fedbandit_site_explored{federation="clinics",site="south"}' not in text
+
+
+def test_what_sites_watch_is_kept_across_starts_of_a_coordinator():
+    told = watching()
+    again = Telemetry("clinics", "async-linucb", clients=3, now=0.0, names=["north", "south", "east"])
+    assert recall(again, note_of(told))
+    assert again.reports.sites[0].last == told.reports.sites[0].last

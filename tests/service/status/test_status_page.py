@@ -9,7 +9,7 @@ from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.telemetry import Telemetry
 from samples.browser import PROGRAM
 from samples.pages import NOW, TEXT, World, table, words
-from samples.told import ACCEPTED, busy, upload
+from samples.told import ACCEPTED, busy, upload, watching
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no browser: install chromium, as `apt install chromium` does")
 
@@ -186,3 +186,29 @@ def test_a_problem_of_the_coordinator_and_its_silence_are_said_at_the_top(look):
     first, then = look(world, visit)
     assert first == "The coordinator is not ready: the broker is away"
     assert then.startswith("The coordinator has not answered since")
+
+
+def test_what_sites_watch_stands_in_a_table_of_its_own(look):
+    rows = "[...document.querySelectorAll('.watched tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))"
+
+    async def visit(page):
+        return await page.look(rows), await page.look(TEXT)
+
+    found, seen = look(World(watching()), visit)
+    assert found == [
+        [
+            "north",
+            "2,000",
+            "0.520",
+            "0.490",
+            "\u22120.030 ± 0.010",
+            "4 %",
+            "10 %, 190 rewards",
+            "+0.041 (+0.010 to +0.072)",
+        ],
+        ["south", "1,500", "0.500", "0.499", "\u22120.001 ± 0.012", "not known", "none", ""],
+    ]
+    assert "PREDICTIONS AND REWARDS" in seen.upper()
+    nothing, without = look(World(busy()), visit)
+    assert nothing == []
+    assert "PREDICTIONS AND REWARDS" not in without.upper()

@@ -17,6 +17,7 @@ from fedbandit.service.status.reports import Reported, Reports
 from fedbandit.service.status.site_record import SiteRecord
 from fedbandit.service.status.telemetry import COUNTED, RECENT, Telemetry
 from fedbandit.wire.report import Report
+from fedbandit.wire.watched import Watched
 
 FORMAT = 1
 LARGEST = 4 * 1024 * 1024  # bytes of a note; what sites report, by arms, is left out of a larger one
@@ -119,7 +120,12 @@ def _reports(told: dict[str, Any] | None, now: Reports) -> Reports:
         return now
     arms, rewards = map(_history, told["histories"])
     sites = {
-        int(site): Reported(int(life), int(number), Report(**last), float(at), history and _history(history))
+        int(site): Reported(int(life), int(number), _report(last), float(at), history and _history(history))
         for site, life, number, last, at, history in told["sites"]
     }
     return Reports(now.largest_reward, int(told["count"]), sites, Counter(told["chosen"]), arms, rewards)
+
+
+def _report(told: dict[str, Any]) -> Report:
+    watched = told.get("watched")
+    return Report(**{**told, "watched": watched and Watched.from_values(watched)})

@@ -13,6 +13,7 @@ from fedbandit.service.status.severity import by_kind
 from fedbandit.service.status.site_record import SiteRecord
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire.report import Report
+from fedbandit.wire.watched import Controlled, Watched
 
 Labels = tuple[str, ...]
 Value = tuple[Labels, float]
@@ -138,6 +139,44 @@ class Metrics(Collector):
         yield _gauge(
             "site_reported_reward_sum", "Sum of rewards since the site was opened, if it reports it.", EACH,
             reported(lambda report: report.reward_sum),
+        )  # fmt: skip
+        yield from self._of_watching()
+
+    def _of_watching(self) -> Iterator[Metric]:
+        def watched(number: Callable[[Watched], float | None]) -> Iterator[Value]:
+            for told in self._federations:
+                for site, report in told.reports.sites.items():
+                    found = None if report.last.watched is None else number(report.last.watched)
+                    if found is not None:
+                        yield (told.name, told.sites[site].name or str(site)), found
+
+        def controlled(number: Callable[[Controlled], float | None]) -> Iterator[Value]:
+            return watched(lambda each: None if each.control is None else number(each.control))
+
+        yield _gauge(
+            "site_reward_predicted", "Mean reward that was predicted of choices whose reward has come.", EACH,
+            watched(lambda each: each.means and each.means[0]),
+        )  # fmt: skip
+        yield _gauge(
+            "site_reward_received", "Mean reward of the same choices.", EACH,
+            watched(lambda each: each.means and each.means[1]),
+        )  # fmt: skip
+        yield _gauge(
+            "site_explored", "Share of choices that were less likely than not.", EACH,
+            watched(lambda each: each.explored / each.known if each.known else None),
+        )  # fmt: skip
+        yield _gauge("site_control_share", "Share of the control group.", EACH, controlled(lambda each: each.share))
+        yield _gauge(
+            "site_control_difference", "How much a decision earns more without control.", EACH,
+            controlled(lambda each: each.difference),
+        )  # fmt: skip
+        yield _gauge(
+            "site_control_difference_low", "Lower end of its 95 % interval.", EACH,
+            controlled(lambda each: each.interval and each.interval[0]),
+        )  # fmt: skip
+        yield _gauge(
+            "site_control_difference_high", "Upper end of its 95 % interval.", EACH,
+            controlled(lambda each: each.interval and each.interval[1]),
         )  # fmt: skip
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.service.status.history import History
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.report import LARGEST_REWARD, MOST_ARMS, OTHERS, Report
+from fedbandit.wire.watched import Watched
 
 MOST_DRAWN = 12  # reporting sites with a history of their own: of more, lines in one chart cannot be told apart
 NOTHING = Report(0, 0, 0.0)
@@ -34,8 +35,21 @@ class Reported:
             "reward_sum": self.last.reward_sum,
             "arms": self.last.arms,
             "drift": self.last.drift,
+            "watched": _plain(self.last.watched),
             "history": [] if self.history is None else self.history.buckets(now, span),
         }
+
+
+def _plain(watched: Watched | None) -> dict[str, Any] | None:
+    """Return as plain data what follows from the sums that a site has watched."""
+    if watched is None:
+        return None
+    predicted, reward, error = watched.means or (None, None, None)
+    return {
+        "rows": watched.rows, "predicted": predicted, "reward": reward, "error": error,
+        "explored": watched.explored / watched.known if watched.known else None,
+        "control": watched.control and asdict(watched.control),
+    }  # fmt: skip
 
 
 @dataclass

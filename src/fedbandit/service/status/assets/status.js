@@ -3,6 +3,7 @@
 import { Chart, element } from "./charts.js";
 import { ARMS, BYTES, MESSAGES, REWARD } from "./figures.js";
 import { ago, bytes, count, duration, many, mean, percent, sentence, siteName, STATES, verdict } from "./words.js";
+import { WATCHED, watchedRow } from "./watched.js";
 
 const EVERY = 2000; // milliseconds
 const MOST_LINES = 12; // reporting sites that get a line of their own
@@ -21,10 +22,11 @@ class Federation {
     this.section.id = `federation-${name}`;
     this.part = (is) => this.section.querySelector(`[data-is="${is}"]`);
     write(this.part("name"), name);
-    this.part("table").setAttribute("aria-label", `Sites of ${name}`);
+    this.part("sites-table").setAttribute("aria-label", `Sites of ${name}`);
+    this.part("watched-table").setAttribute("aria-label", `Predictions and rewards at sites of ${name}`);
     this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
     this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
-    this.heads = "";
+    this.heads = { sites: "", watched: "" }; // of the tables
     this.colours = new Map(); // of arms
   }
 
@@ -40,6 +42,7 @@ class Federation {
     this.tiles(told);
     this.draw(told);
     this.table(told);
+    this.watched(told);
     this.incidents(told);
   }
 
@@ -88,16 +91,32 @@ class Federation {
     const columns = ["Site", "State", "Last contact", "Version", "Lag", "Waiting", "Uploads", "Share", "Downloads", "Bytes up", "Bytes down"];
     if (told.sites.some((site) => site.peers !== null)) columns.push("Peers");
     if (told.reporting) columns.push("Decisions", "Mean reward");
-    if (this.heads !== columns.join()) {
-      this.heads = columns.join();
-      this.part("heads").replaceChildren(...columns.map((name) => element("th", { scope: "col", role: "columnheader" }, name)));
+    this.fill("sites", columns, told.sites.map((site) => row(site, told, columns)), told.sites.map((site) => site.state));
+    const hidden = told.clients - told.sites.length;
+    write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
+      "A model that would tell a site nothing new is not sent to it, so versions may differ. Waiting are uploads that the " +
+      "site has and that are not acknowledged; share is its part in the observations behind the model." +
+      (columns.includes("Peers") ? " Peers are the other sites whose observations it is sent: one without any differs from all others, which may well be right." : ""));
+  }
+
+  watched(told) {
+    const watching = told.sites.filter((site) => site.reported?.watched);
+    this.part("watched").hidden = !watching.length;
+    if (watching.length) this.fill("watched", WATCHED, watching.map(watchedRow));
+  }
+
+  // Write a table; with states, its second column has a mark.
+  fill(name, columns, rows, states = null) {
+    const table = this.part(`${name}-table`);
+    if (this.heads[name] !== columns.join()) {
+      this.heads[name] = columns.join();
+      table.tHead.rows[0].replaceChildren(...columns.map((each) => element("th", { scope: "col", role: "columnheader" }, each)));
     }
-    const rows = told.sites.map((site) => row(site, told, columns));
-    const body = this.part("rows");
+    const body = table.tBodies[0];
     rows.forEach((cells, at) => {
       const line = body.rows[at] || body.insertRow();
       line.setAttribute("role", "row");
-      line.dataset.state = told.sites[at].state;
+      if (states) line.dataset.state = states[at];
       cells.forEach((text, place) => {
         let cell = line.cells[place];
         if (!cell) {
@@ -105,16 +124,12 @@ class Federation {
           line.append(cell);
         }
         cell.dataset.label = columns[place];
-        if (place === 1 && !cell.firstChild) cell.append(element("span", { class: "mark", "aria-hidden": "true" }), element("span"));
-        write(place === 1 ? cell.lastChild : cell, text);
+        const marked = states && place === 1;
+        if (marked && !cell.firstChild) cell.append(element("span", { class: "mark", "aria-hidden": "true" }), element("span"));
+        write(marked ? cell.lastChild : cell, text);
       });
     });
     while (body.rows.length > rows.length) body.deleteRow(-1);
-    const hidden = told.clients - told.sites.length;
-    write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
-      "A model that would tell a site nothing new is not sent to it, so versions may differ. Waiting are uploads that the " +
-      "site has and that are not acknowledged; share is its part in the observations behind the model." +
-      (columns.includes("Peers") ? " Peers are the other sites whose observations it is sent: one without any differs from all others, which may well be right." : ""));
   }
 
   incidents(told) {
