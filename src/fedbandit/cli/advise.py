@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from fedbandit.cli.reading import read_log
 from fedbandit.cli.screen import Bar, out
 from fedbandit.core.errors import InvalidInput
 
@@ -34,14 +35,12 @@ def advise(
     from fedbandit.advice.advise import advise as advised  # what only this command needs, is slow
     from fedbandit.advice.budget import bytes_a_day
     from fedbandit.features.features import Features
-    from fedbandit.logs.log import Log
-    from fedbandit.logs.roles import read_roles
 
     allowed = bytes_a_day(budget)
     if output.exists() and not output.is_dir():
         raise InvalidInput(f"--output {output} is a file: give the name of a folder")
     declared = Features.read(features)
-    found = Log.read(log, None if columns is None else read_roles(columns), arms=arms)
+    found = read_log(log, columns, arms)
     names = [each.strip() for each in algorithms.split(",") if each.strip()]
     with Bar("advise") as bar:
         advice = advised(found, declared, budget=allowed, algorithms=names, progress=bar.show)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fedbandit.cli.reading import read_log
 from fedbandit.cli.screen import out
 from fedbandit.core.errors import InvalidInput
 
@@ -90,12 +91,9 @@ def _require_sums_alone(is_otherwise: bool) -> None:
 
 
 def _log(files: list[Path], columns: Path | None, arms: Path | None) -> Log:
-    from fedbandit.logs.log import Log
-    from fedbandit.logs.roles import read_roles
-
     if len(files) > 1:
         raise InvalidInput(f"{len(files)} logs were given: give one, or the --sums of each site")
-    return Log.read(files[0], None if columns is None else read_roles(columns), arms=arms)
+    return read_log(files[0], columns, arms)
 
 
 def _show(found: Evaluation) -> None:

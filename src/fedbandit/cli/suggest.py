@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fedbandit.cli.reading import read_log
+
 
 def suggest(
     log: Annotated[Path, typer.Argument(help="The log: CSV, Parquet or a site's folder.")],
@@ -16,11 +18,6 @@ def suggest(
     arms: Annotated[Path | None, typer.Option(help="A catalogue with the values of arms: CSV or Parquet.")] = None,
 ) -> None:
     """Print features that fit a log, as a TOML file to look over and edit."""
-    from fedbandit.logs.log import Log  # what only this command needs, is slow
-    from fedbandit.logs.roles import read_roles
-    from fedbandit.logs.suggestion import suggest as suggested
+    from fedbandit.logs.suggestion import suggest as suggested  # what only this command needs, is slow
 
-    found = Log.read(log, None if columns is None else read_roles(columns), arms=arms)
-    typer.echo(suggested(found), nl=False)
-    if found.unrewarded:
-        typer.echo(f"{found.unrewarded:,} decisions without a reward were left out", err=True)
+    typer.echo(suggested(read_log(log, columns, arms)), nl=False)

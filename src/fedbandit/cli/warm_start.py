@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fedbandit.cli.reading import read_log
+
 
 def warm_start(
     file: Annotated[Path, typer.Argument(help="The TOML file of `fedbandit site`, whose service is not running.")],
@@ -22,12 +24,10 @@ def warm_start(
     arms: Annotated[Path | None, typer.Option(help="A catalogue with the values of arms: CSV or Parquet.")] = None,
 ) -> None:
     """Let a site learn from the rows of a log before its first decision: each once, however often this is called."""
-    from fedbandit.logs.log import Log  # what only this command needs, is slow
-    from fedbandit.logs.roles import read_roles
-    from fedbandit.service.agent.settings import read_agent_plan
+    from fedbandit.service.agent.settings import read_agent_plan  # what only this command needs, is slow
 
     plan = read_agent_plan(file)
-    past = Log.read(log, None if columns is None else read_roles(columns), arms=arms)
+    past = read_log(log, columns, arms)
     with plan.open_site(restored=False) as opened:
         new = opened.warm_start(past, site=site)
         known, unsent = opened.recalled, opened.unsent

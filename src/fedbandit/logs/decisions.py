@@ -27,6 +27,7 @@ class Decisions:
     candidates: Ints | None  # (T, K): which rows of `arms` were on offer, -1 beyond the last; None: it is not known
     unrewarded: int = 0  # decisions that were left out because they have no reward
     unordered: int = 0  # rows that were earlier than the row before them; all are in order now
+    first_unordered: int = 0  # the first of these; 0 if there is none
     explored: float | None = None  # the least share of uniform choices, where a site, which learns, wrote the log
 
     def __len__(self) -> int:

@@ -71,11 +71,13 @@ def read_decisions(
     faults.refuse(table.source)
     if found is not None and found.offered.shape[1] < 2:
         raise InvalidInput(f"{table.source}: no row offers more than one arm: there was nothing to decide")
+    earlier = np.flatnonzero(np.diff(time) < 0) + 1
     everything = Decisions(
         site=site, sites=names, time=time, choice=choice, reward=reward, propensity=propensity, row=rows + 1,
         context=Columns(table.column, roles.others, rows), arms={} if found is None else found.arms,
         candidates=None if found is None else found.offered, unrewarded=int(is_empty.sum()),
-        unordered=int((np.diff(time) < 0).sum()), explored=table.explored(),
+        unordered=len(earlier), first_unordered=int(rows[earlier[0]]) + 1 if len(earlier) else 0,
+        explored=table.explored(),
     )  # fmt: skip
     rewarded = np.flatnonzero(~is_empty)
     if len(rewarded) < 2:
