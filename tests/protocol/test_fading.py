@@ -8,9 +8,13 @@ import pytest
 import fedbandit as fb
 from fedbandit.algorithms.linear.shared.exchange import note_signal
 from fedbandit.algorithms.linear.shared.restarting import Alarm, Restart
-from fedbandit.core.errors import ProtocolError
+from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Outgoing
+from fedbandit.protocol.changing import changed
+from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.fading import SPAN
+from fedbandit.protocol.revisions import Agreed
+from fedbandit.protocol.server import ServerNode
 
 
 def federation(clients=1, quorum=1, **parameters):
@@ -145,3 +149,14 @@ def test_a_server_refuses_what_comes_from_a_federation_that_forgets_otherwise_an
         with pytest.raises(ProtocolError, match="give all the same discount"):
             server.receive(envelope)
     assert not server.node.state.gram.any()
+
+
+def test_a_revision_that_knows_nothing_of_the_form_of_the_sums_is_refused_and_changes_nothing():
+    charter = Charter.named("async-linucb", fb.Setting(clients=1, arms=2, dimension=2, horizon=1))
+    node = ServerNode(charter.build().server, 1)
+    grown = changed(charter, {"dimension": 3})
+    node.know(Agreed(charter).next(grown.charter, places=grown.places))
+    state = node.state
+    with pytest.raises(InvalidInput, match="knows nothing of the form in which sums are here"):
+        node.take_up(charter.build().server, Agreed(charter))
+    assert node.state is state
