@@ -13,6 +13,11 @@ from fedbandit.core.exploring import Exploring
 from fedbandit.core.interfaces import Clients
 from fedbandit.protocol.charter import Charter
 
+try:  # whoever can talk to a broker has it, and it takes a fifth of the time of `json`
+    import msgspec
+except ImportError:
+    msgspec = None  # type: ignore[assignment]
+
 
 class LogRows:
     """Makes the fields of a row, as a part of a JSON object."""
@@ -22,8 +27,8 @@ class LogRows:
         self.is_raw = is_raw
         self._shares_context = charter.algorithm.shares_context
         self._arms = charter.setting.arms
-        explore = _json(side.explore if isinstance(side, Exploring) else 0.0)
-        self._fixed = f'"site":{number},"charter":"{charter.fingerprint:016x}","explore":{explore}'
+        explore = side.explore if isinstance(side, Exploring) else 0.0
+        self._fixed = f'"site":{number},"charter":"{charter.fingerprint:016x}","explore":{explore!r},'.encode()
 
     def of(self, version: int, offer: Floats, now: float, given: tuple[Any, ...]) -> bytes:
         """Return the fields of a decision; given are context, arms, ids, choice, propensity and prediction."""
@@ -35,8 +40,8 @@ class LogRows:
             context, arms = (vectors, None) if self._shares_context else (None, vectors)
         told = _json({"context": context, "arms": arms, "ids": ids, "choice": choice, "propensity": propensity})
         shown = "null" if predicted is None else repr(predicted)
-        row = f'"time":{now!r},"version":{version},{self._fixed},{told[1:-1]},"predicted":{shown}'
-        return row.encode()
+        begin, end = f'"time":{now!r},"version":{version},', f',"predicted":{shown}'
+        return begin.encode() + self._fixed + told[1:-1] + end.encode()
 
 
 def _plain(value: Any) -> Any:
@@ -58,10 +63,20 @@ def _without_nan(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False, default=_plain)
+_FAST = None if msgspec is None else msgspec.json.Encoder(enc_hook=_plain)  # what is no number, it writes as null
 
 
-def _json(value: Any) -> str:
+def _json(value: Any) -> bytes:
+    if _FAST is not None:
+        try:
+            return _FAST.encode(value)
+        except (ValueError, TypeError):  # half a character, say
+            pass
+    return _slowly(value)
+
+
+def _slowly(value: Any) -> bytes:
     try:
-        return _ENCODER.encode(value)
+        return _ENCODER.encode(value).encode()
     except (ValueError, TypeError):  # not a number, or keys that are no texts
-        return _ENCODER.encode(_without_nan(value))
+        return _ENCODER.encode(_without_nan(value)).encode()
