@@ -5,6 +5,7 @@ import pytest
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.site_epochs import KEPT_EPOCHS, WITH_DIGESTS, SiteEpochs
 from fedbandit.durable.validation import Limits
+from fedbandit.wire.digests import MOST_ASKED, mark_of
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from samples.pair import acknowledgements, charter, open_server, open_site, turn
 
@@ -85,3 +86,14 @@ def test_a_number_under_which_nothing_will_come_is_acknowledged():
     for _ in range(2):
         server.receive(Frame(Kind.VOID, 0, 7, 1).to_bytes(), 0.0, 0)
         assert acknowledgements(server.commit()) == [(0, 7, 1)]
+
+
+def test_of_questions_before_an_upload_as_many_count_as_it_tells_of():
+    """What came before these may be forgotten."""
+    epochs = SiteEpochs()
+    epochs.use(7)
+    for number in range(2, 2 + MOST_ASKED):
+        epochs.note(7, number, b"question %d" % number, is_question=True)
+    asked = [mark_of(b"question %d" % number) for number in range(2, 2 + MOST_ASKED)]
+    assert epochs.asked_before(7, 2 + MOST_ASKED) == asked
+    assert epochs.asked_before(7, 1 + MOST_ASKED) is None

@@ -55,3 +55,13 @@ def test_long_steps_are_damped_and_short_ones_are_not():
     assert damping(0.1) == 1.0
     assert damping(10.0) == pytest.approx(np.log(11.0) / 10.0)
     assert damping(0.126) < 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-2])
+def test_a_curvature_with_which_steps_stay_short_and_shrink_slowly_is_computed_afresh(scale):
+    kept, arms, rewards = kept_world("logistic")
+    model = maximum_likelihood(arms, rewards, Setting(link="logistic")) + 0.05
+    inverse = np.eye(4) * scale  # steps of a hundredth of their length: none is long, and none ends it
+    passes = refit(kept, 0, 2.0, LOGISTIC, 1.0, model, inverse, gradient_at(kept, model, 2.0, LOGISTIC))
+    assert passes <= 6
+    np.testing.assert_allclose(gradient_at(kept, model, 2.0, LOGISTIC), 0.0, atol=1e-9)
