@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from fedbandit.advice.model.worlds import LogWorld
+from fedbandit.core.turns import Rewards, Turns
+from fedbandit.simulation.in_process import simulate
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 SMALL = dict(np.load(VECTORS / "small-log.npz"))
@@ -81,7 +84,8 @@ def logged(site, rng, rows, arms=3, dimension=2, time=None):
 
 @pytest.mark.slow
 def test_estimates_on_logs_of_sites_with_igw_are_unbiased_and_their_intervals_hold_the_truth():
-    gaps, held = {"ips": [], "dr": []}, {"ips": 0, "dr": 0}
+    names = ("ips", "snips", "dr")
+    gaps, held = {name: [] for name in names}, dict.fromkeys(names, 0)
     for seed in range(200):
         rng = np.random.default_rng(seed)
         with fb.Site("local-linucb", dimension=2, exploration="igw", explore=0.4, seed=seed, fresh=1) as site:
@@ -89,7 +93,7 @@ def test_estimates_on_logs_of_sites_with_igw_are_unbiased_and_their_intervals_ho
         chances = np.tile([0.6, 0.3, 0.1], (len(log), 1))
         truth = (chances * means).sum(axis=1).mean()
         found = fb.evaluate(log, chances, anyway=True)
-        for name in gaps:
+        for name in names:
             gaps[name].append(getattr(found, name) - truth)
             low, high = found.interval(name)
             held[name] += low <= truth <= high
@@ -97,6 +101,47 @@ def test_estimates_on_logs_of_sites_with_igw_are_unbiased_and_their_intervals_ho
         z = np.mean(each) / (np.std(each, ddof=1) / np.sqrt(len(each)))
         assert abs(z) < 3.5, (name, z)
         assert held[name] >= 0.93 * 200, (name, held[name])
+
+
+def of_igw_without_explore(seed, rows=1000):
+    """A log of a site that chooses by igw alone, and the rewards that arms have on average."""
+    rng = np.random.default_rng(seed)
+    arms = rng.uniform(-1, 1, (rows, 3, 2))
+    means = arms @ [0.5, -0.2]
+    turns = Turns(np.zeros(rows, dtype=np.int64), arms, Rewards(means + 0.1 * rng.standard_normal(means.shape), means))
+    trace, _ = simulate(fb.algorithm("local-linucb", exploration="igw"), LogWorld(whole=turns), rows, seed)
+    given = {"choice": trace.choice, "reward": trace.reward, "propensity": trace.propensity}
+    return fb.Log.from_arrays(site=trace.client, arms=arms, **given), arms, means
+
+
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 200), marks=pytest.mark.slow)], ids=["few", "many"])
+def test_intervals_on_logs_of_igw_without_explore_are_refused_or_warned_of_unless_they_hold(seeds, caplog):
+    told = missed = 0
+    for seed in seeds:
+        log, arms, means = of_igw_without_explore(seed)
+        chances = np.eye(3)[(arms @ [0.3, -0.4]).argmax(axis=1)]
+        caplog.clear()
+        try:
+            found = fb.evaluate(log, chances)
+        except fb.InvalidInput:
+            told += 1
+            continue
+        told += "hang on few rows" in caplog.text
+        low, high = found.interval("snips")
+        missed += not low <= (chances * means).sum(axis=1).mean() <= high and "hang on few rows" not in caplog.text
+    assert missed <= 0.07 * len(seeds)
+    assert told
+
+
+def test_estimates_that_hang_on_few_rows_are_warned_of(caplog):
+    found = fb.evaluate(log_of(SMALL), SMALL["policy"])
+    weights = SMALL["policy"][np.arange(400), SMALL["choice"]] / SMALL["p"]
+    assert found.carriers == pytest.approx((weights**2).sum() / weights.max() ** 2) == pytest.approx(37.8, abs=0.1)
+    assert caplog.text == ""
+    propensity = SMALL["p"].copy()
+    propensity[np.argmax(weights)] /= 3
+    fb.evaluate(log_of(SMALL, propensity=propensity), SMALL["policy"])
+    assert "the estimates hang on few rows: 5.1 of the largest weight, 18.5, would vary as much as all" in caplog.text
 
 
 def test_a_policy_is_judged_by_its_own_chances():
@@ -152,7 +197,16 @@ def test_a_policy_that_chooses_by_a_sample_has_the_chances_of_many_samples():
     [
         ({"propensity": None}, SMALL["policy"], "the log has no propensities, so no other policy can be judged"),
         ({"propensity": np.ones(400)}, SMALL["policy"], "all propensities are 1, so nothing is known"),
-        ({"propensity": SMALL["p"] / 2}, SMALL["policy"], r"mean weight 2.19 \+- 0.16: the propensities are not those"),
+        (
+            {"propensity": SMALL["p"] / 2},
+            SMALL["policy"],
+            r"mean weight 2.19 \+- 0.16: the propensities are not those of the choices; give",
+        ),
+        (
+            {"propensity": np.minimum(2 * SMALL["p"], 1.0)},
+            SMALL["policy"],
+            "or this policy chooses what was so unlikely",
+        ),
         ({}, SMALL["policy"][:, :2], r"policy has shape \(400, 2\), but the log \(400, 4\)"),
         ({}, SMALL["policy"] * 2, r"policy\[0\] is .*: chances are at least 0 and add up to 1"),
         ({}, "policy.bin", "policy must be a fb.Policy or chances"),

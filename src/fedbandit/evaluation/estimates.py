@@ -33,6 +33,7 @@ class Estimates:
     mean_weight: float  # 1, up to its error, where the propensities are those of the choices
     mean_weight_error: float
     largest_weight: float
+    carriers: float  # rows of the largest weight whose squares add up to those of all: so few may carry the estimate
     matched: float  # the share of rows whose choice the policy might have made
     logged: float  # the mean reward of the log
 
@@ -57,7 +58,8 @@ def estimates_of(sums: Sums) -> Estimates:
         snips=snips, snips_error=math.sqrt(missed) / sums.w if sums.w else math.nan,
         dm=sums.m / rows, dr=sums.d / rows, dr_error=_error(rows, sums.d, sums.dd),
         effective=sums.w**2 / sums.ww if sums.w else 0.0, mean_weight=sums.w / rows,
-        mean_weight_error=_error(rows, sums.w, sums.ww), largest_weight=sums.largest, matched=sums.matched / rows,
+        mean_weight_error=_error(rows, sums.w, sums.ww), largest_weight=sums.largest,
+        carriers=sums.ww / sums.largest**2 if sums.largest else 0.0, matched=sums.matched / rows,
         logged=sums.r / rows,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ log_of = logging.getLogger("fedbandit.evaluation")
 
 FEWEST = 100.0  # effective rows
 FARTHEST = 4.0  # errors that the mean weight may be from 1
+FEWEST_CARRIERS = 20.0  # below, normal intervals of ips and snips hold the truth in fewer than 93 of 100 logs
 
 
 @dataclass(frozen=True)
@@ -195,9 +196,10 @@ def _require(found: Estimates, anyway: bool) -> None:
     """Refuse, or warn of, a log that cannot tell."""
     troubles = []
     if abs(found.mean_weight - 1) > FARTHEST * found.mean_weight_error:
+        rare = ", or this policy chooses what was so unlikely that the log lacks it" if found.mean_weight < 1 else ""
         troubles.append(
             f"mean weight {found.mean_weight:.2f} +- {found.mean_weight_error:.2f}: the propensities are not those of "
-            "the choices"
+            f"the choices{rare}"
         )
     if found.effective < FEWEST:
         troubles.append(
@@ -208,3 +210,13 @@ def _require(found: Estimates, anyway: bool) -> None:
         if not anyway:
             raise InvalidInput(f"{each}; give anyway to see the estimates nevertheless")
         log_of.warning("%s", each)
+    if found.carriers < FEWEST_CARRIERS:
+        log_of.warning("%s", _few_carriers(found))
+
+
+def _few_carriers(found: Estimates) -> str:
+    return (
+        f"the estimates hang on few rows: {found.carriers:.1f} of the largest weight, {found.largest_weight:.3g}, "
+        "would vary as much as all do, so intervals of ips and snips, and of dr unless its model is good, may be too "
+        "narrow: log with a larger explore"
+    )
