@@ -15,9 +15,7 @@ from samples.shop_logs import SHOPS, shop_files
 def advised(tmp_path_factory):
     folder = tmp_path_factory.mktemp("advice")
     log, features = shop_files(folder)
-    advice = fb.advise(
-        fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["async-linucb", "lean-linucb"]
-    )
+    advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["async-linucb"])
     return advice, advice.write(folder / "advice")
 
 

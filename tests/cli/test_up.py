@@ -109,7 +109,7 @@ def test_what_it_started_ends_with_it_even_if_it_is_killed(up):
 @needs_proc
 def test_it_ends_by_itself_and_goes_on_from_its_folder(up, tmp_path):
     for life in range(2):
-        running = up("--sites", 1, "--port", 0, "--duration", 3, "--rate", 50, "--folder", "kept", "--seed", 3)
+        running = up("--sites", 1, "--port", 0, "--duration", 1, "--rate", 50, "--folder", "kept", "--seed", 3)
         running.started()
         code, out, err = running.end()
         assert (code, err) == (0, "")

@@ -35,6 +35,7 @@ from fedbandit.service.agent.settings import read_agent_plan
 from fedbandit.service.coordinator.settings import read_plan
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
+LONG = ("advice", "reproducing")  # pages that run for more than some seconds
 WIDTH = 120  # columns of the terminal that the pages show
 FENCE = re.compile(r'^```(\w+)?(?:.*title="([^"]+)")?')
 NOT_RUN = "<!-- not run"  # on the line before a fence: a block that needs data or hours; say which
@@ -192,7 +193,9 @@ def one_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 @pytest.mark.usefixtures("one_terminal")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in LONG)) for page in PAGES]
+)
 def test_a_page_runs_and_shows_what_really_comes_out(page: Path) -> None:
     for shown in with_its_extra(page):
         if shown.what == "the block above":

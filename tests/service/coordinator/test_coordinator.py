@@ -222,6 +222,7 @@ def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, s
     finish(sites, coordinator)
 
 
+@pytest.mark.slow
 def test_a_broker_that_loses_its_disk_loses_nothing(tmp_path):
     settings = BrokerSettings(tmp_path / "broker", port=free_port())
     table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})

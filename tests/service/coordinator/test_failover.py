@@ -143,6 +143,7 @@ def test_a_coordinator_that_is_paused_is_replaced_and_can_do_nothing_when_it_goe
     finish(pair)
 
 
+@pytest.mark.slow
 @kept_in("files")
 def test_one_that_does_not_stand_by_is_refused_and_one_that_stops_hands_over(pair):
     first, second = pair.coordinators

@@ -7,6 +7,7 @@ import subprocess
 import urllib.request
 
 import numpy as np
+import pytest
 
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.server import DurableServer
@@ -33,6 +34,7 @@ def versions(coordinator):
     return told["version"], [(site["version"], site["versions_behind"]) for site in told["sites"]]
 
 
+@pytest.mark.slow
 def test_all_others_have_a_model_without_it_and_it_is_barred(tmp_path, serve, broker):
     coordinator = serve({"demo": TABLE})
     sites = open_sites(TABLE)
