@@ -118,7 +118,6 @@ class Postbox:
 
     def recall(self, memory: list[Posted]) -> None:
         """Go on from what was kept."""
-        self.drop()
         self.latest = {}
         for each in memory:
             message: Any = decode(each.body)

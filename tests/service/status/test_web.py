@@ -146,6 +146,7 @@ def test_metrics_tell_messages_bytes_lag_versions_and_the_journal():
     assert found["fedbandit_downloads_total", "1", "clinics"] == 60
     assert found["fedbandit_site_version", "clinics", "north"] == 60
     assert found["fedbandit_site_versions_behind", "clinics", "north"] == 0
+    assert found["fedbandit_site_seconds_behind", "clinics", "north"] == 0
     assert found["fedbandit_site_last_contact_timestamp_seconds", "clinics", "north"] == NOW
     assert found["fedbandit_version", "clinics"] == 60
     assert found["fedbandit_journal_bytes", "clinics"] == 4096

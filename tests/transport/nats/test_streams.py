@@ -15,6 +15,7 @@ from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.connection import connect
 from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink
+from fedbandit.transport.nats.streams import LARGEST_WORD, ROOM_FOR_HEADERS
 from samples.hubs import SUBJECTS, opened, upload
 from samples.waiting import PATIENCE
 
@@ -84,3 +85,15 @@ def test_a_broker_that_is_too_old_is_refused_with_what_to_do(version):
         server.close()
 
     asyncio.run(attempt())
+
+
+def test_a_question_or_a_report_of_any_allowed_length_is_stored(tmp_path):
+    async def attempt(broker):
+        hub, _ = await opened(broker)
+        context = hub._broker.jetstream()
+        for name in SUBJECTS.last_words:
+            assert (await context.stream_info(name)).config.max_msg_size == LARGEST_WORD + ROOM_FOR_HEADERS
+        await hub.close()
+
+    with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
+        asyncio.run(attempt(broker))
