@@ -22,13 +22,14 @@ def serve(
     standby: Annotated[
         bool, typer.Option("--standby", help="Wait while another coordinator has the journals; take over if it fails.")
     ] = False,
+    json_logs: Annotated[bool, typer.Option("--json-logs", help="Write the log as one JSON object a line.")] = False,
 ) -> None:
     """Serve federations until Ctrl-C or SIGTERM."""
     from fedbandit.service.coordinator.coordinator import serve as serve_plan  # what only this command needs, is slow
     from fedbandit.service.coordinator.logs import log_to_stderr
     from fedbandit.service.coordinator.settings import read_plan
 
-    log_to_stderr()
+    log_to_stderr(as_json=json_logs)
     plan = _overridden(read_plan(file), broker, credentials, journal, http)
     if replicas is not None:
         plan = plan.replicated(replicas)

@@ -1,15 +1,17 @@
 """The service says what it does, and of libraries only what they warn of."""
 
+import json
 import subprocess
 import sys
+from datetime import datetime
 
 from fedbandit.service.coordinator.logs import MOST_KINDS, RateLimiter
 
 TALK = """
-import logging
+import logging, sys
 from fedbandit.service.coordinator.logs import log_to_stderr
 
-log_to_stderr()
+log_to_stderr(as_json=sys.argv[1:] == ["json"])
 for name in ("fedbandit.coordinator", "jax"):
     logging.getLogger(name).info("a word of %s", name)
     logging.getLogger(name).warning("a warning of %s", name)
@@ -21,6 +23,29 @@ def test_libraries_are_heard_only_when_they_warn():
     assert [line.split(": ")[1] for line in said.splitlines()] == [
         "a word of fedbandit.coordinator", "a warning of fedbandit.coordinator", "a warning of jax",
     ]  # fmt: skip
+
+
+def test_as_json_each_message_is_one_line_with_its_traceback():
+    talk = (
+        TALK
+        + """
+try:
+    1 / 0
+except ZeroDivisionError:
+    logging.getLogger("fedbandit.site").exception("two\\nlines")
+"""
+    )
+    said = subprocess.run([sys.executable, "-c", talk, "json"], capture_output=True, text=True, check=True).stderr
+    lines = [json.loads(line) for line in said.splitlines()]
+    assert [(each["level"], each["logger"], each["message"]) for each in lines] == [
+        ("INFO", "fedbandit.coordinator", "a word of fedbandit.coordinator"),
+        ("WARNING", "fedbandit.coordinator", "a warning of fedbandit.coordinator"),
+        ("WARNING", "jax", "a warning of jax"),
+        ("ERROR", "fedbandit.site", "two\nlines"),
+    ]
+    assert "ZeroDivisionError" in lines[-1]["traceback"]
+    assert "traceback" not in lines[0]
+    assert datetime.fromisoformat(lines[0]["time"]).tzinfo is not None
 
 
 def test_the_first_message_of_a_kind_is_said_and_the_next_after_a_while_with_the_number_held_back():

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from fedbandit.service.status.reasons import LONGEST, kind_of
 
 MOST_KINDS = 20  # of one source that are told apart; all others of it count as one more
 
 
-def log_to_stderr() -> None:
+_TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line, for what collects logs: a sentence with line breaks in it, or a traceback, is one line.
+
+    >>> record = logging.LogRecord("fedbandit.coordinator", logging.INFO, "", 0, "site %d has joined", (3,), None)
+    >>> record.created = 0.25
+    >>> JsonLines().format(record)
+    '{"time": "1970-01-01T00:00:00.250+00:00", "level": "INFO", "logger": "fedbandit.coordinator", \
+"message": "site 3 has joined"}'
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def log_to_stderr(*, as_json: bool = False) -> None:
     """Write what fedbandit does, and what libraries warn of."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if as_json else logging.Formatter(_TEXT))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     logging.getLogger("fedbandit").setLevel(logging.INFO)
 
 
