@@ -11,21 +11,28 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from fedbandit.cli.screen import Bar, out
+from fedbandit.cli.reproduce_all import reproduce_all, reproduce_one
+from fedbandit.cli.screen import out
 from fedbandit.core.errors import InvalidInput
 from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
+from fedbandit.results.everything import experiments_of, panels_of
 from fedbandit.results.reproduce import Reproduced
-from fedbandit.results.reproduce import reproduce as reproduce_experiment
 from fedbandit.results.tables import read_table
 
 SENT = ("messages", "scalars", "bytes")
 
 
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="An experiment of `fedbandit list`, or a TOML file of your own.")],
+    experiment: Annotated[
+        str | None, typer.Argument(help="An experiment of `fedbandit list`, or a TOML file of your own.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All experiments of the papers, one after the other.")
+    ] = False,
+    paper: Annotated[str | None, typer.Option(help="With --all: those of one paper, as in fldb.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smaller world and fewer seeds: seconds, not minutes.")
     ] = False,
@@ -33,20 +40,20 @@ def reproduce(
     seeds: Annotated[int | None, typer.Option(help="How many seeds, instead of the experiment's own number.")] = None,
     output: Annotated[Path, typer.Option(help="The folder for results.")] = Path("results"),
 ) -> None:
-    """Run an experiment and write its table, figures and report. Finished runs are not run again."""
-    chosen = _experiment(experiment, quick, seeds)
+    """Run an experiment, or all of the papers; write tables, figures and reports. Finished runs are not run again."""
     if jobs == 0:
         raise InvalidInput("--jobs must not be 0: give the number of runs at once, or -1 for all cores")
-    folder = output / chosen.id / "quick" if quick else output / chosen.id
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(
-            f"--output {output}: cannot make {folder} ({error.strerror}): choose another folder"
-        ) from None
-    with Bar(chosen.id) as bar:
-        cores = os.cpu_count() or 1
-        found = reproduce_experiment(chosen, folder, jobs=cores if jobs < 0 else jobs, progress=bar.show)
+    at_once = (os.cpu_count() or 1) if jobs < 0 else jobs
+    if (experiment is None) != everything:
+        given = "nothing tells what to run" if experiment is None else f"{experiment} and --all are both given"
+        raise InvalidInput(f"{given}: give an experiment of `fedbandit list`, or --all, one of them")
+    if experiment is None:
+        chosen = panels_of(paper)
+        reproduce_all(chosen, [_chosen(each, quick, seeds) for each in experiments_of(chosen)], output, at_once)
+        return
+    if paper is not None:
+        raise InvalidInput(f"--paper {paper} is for --all: give both, or leave it out")
+    found = reproduce_one(_experiment(experiment, quick, seeds), output, at_once)
     _show(found)
 
 
@@ -78,14 +85,18 @@ def _short(value: float) -> str:
 
 
 def _experiment(name: str, quick: bool, seeds: int | None) -> Experiment:
-    chosen = read_experiment(Path(name)) if name.endswith(".toml") else experiments[name]
+    chosen = _chosen(read_experiment(Path(name)) if name.endswith(".toml") else experiments[name], quick, seeds)
+    chosen.check()
+    return chosen
+
+
+def _chosen(chosen: Experiment, quick: bool, seeds: int | None) -> Experiment:
     if quick:
         chosen = chosen.quickened()
     if seeds is not None:
         if seeds < 1:
             raise InvalidInput(f"--seeds must be at least 1, not {seeds}: give the number of repetitions")
         chosen = replace(chosen, seeds=seeds)
-    chosen.check()
     return chosen
 
 

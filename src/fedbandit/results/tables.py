@@ -28,7 +28,7 @@ def write_table(table: Table, path: Path) -> None:
         values = [value for each in measured for value in (each.mean, each.deviation)]
         lines.append([row.series, row.point, *(row.settings.get(name, "") for name in settings), row.clients, seeds])
         lines[-1] += values
-    _write(lines, path)
+    write_lines(lines, path)
 
 
 def write_runs(table: Table, path: Path) -> None:
@@ -39,7 +39,7 @@ def write_runs(table: Table, path: Path) -> None:
         for row in table.rows
         for seed, values in enumerate(zip(*(row.measured[name].values for name in quantities), strict=True))
     )
-    _write([[*NAMES, *quantities], *runs], path)
+    write_lines([[*NAMES, *quantities], *runs], path)
 
 
 def read_runs(path: Path, experiment: Experiment) -> Table:
@@ -83,6 +83,7 @@ def read_table(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def _write(lines: Iterable[Iterable[Any]], path: Path) -> None:
+def write_lines(lines: Iterable[Iterable[Any]], path: Path) -> None:
+    """Write the lines of a CSV file."""
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(lines)
