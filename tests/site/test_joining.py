@@ -11,14 +11,20 @@ import fedbandit as fb
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from fedbandit.durable.validation import Limits
+from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
 from fedbandit.site import joining
-from fedbandit.site.joining import kept_in, told_by
+from fedbandit.site.joining import kept_in
 from fedbandit.transport.link import LinkRefused
 from samples.local_coordinator import LocalCoordinator
-from samples.pair import charter
+from samples.pair import charter, to_server, to_sites
+from samples.revising import revise
 
 ASYNC = charter()
+
+
+def told_by(connect, number, to):
+    return Charter.from_text(joining.told_by(connect, number, to).body.decode())
 
 
 def test_the_coordinator_tells_what_was_agreed_on():
@@ -40,6 +46,24 @@ def test_the_coordinator_tells_when_decisions_end_and_the_store_remembers(tmp_pa
         assert site.node.ending == Ending(60.0, 0.25)
     with pytest.raises(fb.InvalidInput, match=r"expires is 30 here and 60\.0 in the federation: leave it out"):
         fb.Site.join("nats://127.0.0.1:1/demo", number=1, store=tmp_path / "site.db", expires=30)
+
+
+def test_a_site_that_joins_knows_which_revision_it_has_before_it_hears_of_the_next(tmp_path, monkeypatch):
+    """Else one that joins, and is not connected when the charter changes again, would have a charter of its own."""
+    coordinator = LocalCoordinator(ASYNC)
+    revise(coordinator.server, {"ridge": "0.5"})
+    monkeypatch.setattr(joining, "connector", lambda to, number, credentials: coordinator.connector(number))
+    monkeypatch.setattr(fb.Site, "connect", lambda *given, **how: None)
+    with fb.Site.join("nats://127.0.0.1:1/demo", number=1, store=tmp_path / "site.db") as site:
+        assert site.revision == 1
+        site.learn(site.choose(np.eye(3)[:2]), 1.0)
+    revise(coordinator.server, {"upload_threshold": "1.5", "dimension": "4"})
+    with fb.Site.join("nats://127.0.0.1:1/demo", number=1, store=tmp_path / "site.db") as site:
+        for _ in range(3):
+            to_server(coordinator.server, site.node.resend())
+            to_sites({1: site.node}, coordinator.server.commit())
+        assert (site.revision, site.node.disagreement) == (2, "")
+    assert coordinator.server.accounts.observations == {1: 1}
 
 
 def test_it_is_asked_again_if_nobody_has_heard(monkeypatch):

@@ -30,8 +30,12 @@ def terms(
     store: str | Path | None,
     features: Features | None,
     said: dict[str, Any],
-) -> tuple[Charter, int]:
-    """Return what the federation has agreed on, with its limits, and the site's number; refuse anything else."""
+) -> tuple[Charter, int, bytes]:
+    """Return what the federation has agreed on, with its limits, and the site's number; refuse anything else.
+
+    Last comes what the coordinator has said of it, b"" if it was not asked: a new site is to hear it before it begins,
+    or it would not know which of the federation's revisions it has.
+    """
     address = Address.parse(to)
     security(address.server, credentials)
     owned = None if credentials is None else owner(credentials)
@@ -39,12 +43,14 @@ def terms(
     if site is None:
         raise InvalidInput(f"nothing tells which site of {to} this is: give its number, or a credential with tls://")
     connect = connector(to, site, credentials)
-    agreed = None if store is None else kept_in(Path(store))
-    agreed = agreed or told_by(connect, site, to)
+    agreed, told = None if store is None else kept_in(Path(store)), b""
+    if agreed is None:
+        frame = told_by(connect, site, to)
+        agreed, told = Charter.from_text(frame.body.decode()), frame.to_bytes()
     require_agreed(agreed, said)
     if agreed.features != (None if features is None else features.fingerprint):
         raise InvalidInput(f"{_misfit(agreed, features)}: give those of the federation's file")
-    return agreed, site
+    return agreed, site, told
 
 
 def _misfit(agreed: Charter, features: Features | None) -> str:
@@ -71,8 +77,8 @@ def kept_in(store: Path) -> Charter | None:
     return Charter.from_text(str([text for text in texts if text is not None][-1]))  # as it was revised last
 
 
-def told_by(connect: Connect, number: int, to: str) -> Charter:
-    """Return what the coordinator says that the federation has agreed on."""
+def told_by(connect: Connect, number: int, to: str) -> Frame:
+    """Return what the coordinator says that the federation has agreed on: a frame with a charter that can be read."""
     with ThreadPoolExecutor(1) as thread:  # the program may have a loop of its own, which cannot wait here
         try:
             return thread.submit(asyncio.run, _asked(connect, number)).result()
@@ -88,7 +94,7 @@ def told_by(connect: Connect, number: int, to: str) -> Charter:
             raise InvalidInput(f"what the coordinator of {to} says is not understood ({error}): is it newer?") from None
 
 
-async def _asked(connect: Connect, number: int) -> Charter:
+async def _asked(connect: Connect, number: int) -> Frame:
     async with asyncio.timeout(ANSWER_SECONDS):
         link = await connect()
         asking = asyncio.create_task(_keep_asking(link.send, number))
@@ -96,7 +102,8 @@ async def _asked(connect: Connect, number: int) -> Charter:
             while True:
                 frame = Frame.from_bytes(await link.receive())
                 if frame.kind is Kind.CHARTER:
-                    return Charter.from_text(frame.body.decode(errors="replace"))
+                    Charter.from_text(frame.body.decode(errors="replace"))
+                    return frame
         finally:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)

@@ -138,12 +138,14 @@ class Site(Talking):
         to `Site`, must be as agreed. `features` are given where the federation has some. The `number` is in the
         credential; without TLS it has to be given, too.
         """
-        agreed, number = terms(to, credentials, number, store, features, said)
+        agreed, number, told = terms(to, credentials, number, store, features, said)
         site = cls(
             agreed.algorithm, **asdict(agreed.setting), **asdict(agreed.ending), number=number, limits=agreed.limits,
             features=features, store=store, restored=restored, seed=seed, propensity_samples=propensity_samples,
             report=report, log=log, log_raw=log_raw, epoch_seconds=agreed.epoch_seconds,
         )  # fmt: skip
+        if told:
+            site.hear(told)
         site.connect(to, credentials=credentials, every=every, patience=patience)
         return site
 
