@@ -10,12 +10,14 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
 from fedbandit.simulation.faults.ending import EndingRun
 from fedbandit.simulation.faults.failover import FAILOVERS, FailoverRun
+from fedbandit.simulation.faults.living import LivingRun
 from fedbandit.simulation.faults.revised import REVISIONS, RevisedRun
 from fedbandit.simulation.faults.run import FADING_FAULTS, FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import TroubledRun
 from simulation.tagged import DENSE, tagged_setting, tagged_turns
 
 TURNS, SITES = 40, 4
+NUMBERS = 8  # for sites that come and go
 FEDERATIONS = [
     ("async-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0}),
     ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
@@ -40,6 +42,7 @@ CLUSTERED, ASKING, ROUNDED, FADING = (4, 5), (6, 7, 8), (9, 10), (11, 12, 13, 14
 ENDING = (0, 1, 2, 3, 6, 8, 11, 13)
 FAILING_OVER = (0, 1, 2, 3, 4, 6, 7, 8)
 REVISED = (0, 1, 2, 3, 6, 7, 8)  # whose sums can be carried over, and travel as they are
+LIVING = (0, 1, 2, 3, 6, 7, 8)  # the same; of these sync-linucb forgets nobody
 THRESHOLDS = {  # that a change may give, by algorithm
     "async-linucb": ({"upload_threshold": 1.0}, {"upload_threshold": 100.0, "download_threshold": 2.0}),
     "sync-linucb": ({"sync_threshold": 0.5}, {"sync_threshold": 30.0}),
@@ -87,6 +90,14 @@ def failover_run(seed: int, federation: int | None = None, **how: Any) -> Failov
     charter = Charter.named(name, tagged_setting(TURNS, SITES), **parameters)
     more = {"faults": FAULTS | FAILOVERS, **how}
     return FailoverRun(charter, tagged_turns(seed, TURNS, SITES), seed, **more).run()
+
+
+def living_run(seed: int, federation: int | None = None, **how: Any) -> LivingRun:
+    """Run one schedule in which sites come and go, and all else changes."""
+    name, parameters = FEDERATIONS[LIVING[seed % len(LIVING)] if federation is None else federation]
+    charter = Charter.named(name, tagged_setting(TURNS, NUMBERS), **parameters)
+    given = {"removable": DENSE, "thresholds": THRESHOLDS[name], **how}
+    return LivingRun(charter, tagged_turns(seed, TURNS, NUMBERS), seed, **given).run()
 
 
 def troubled_run(

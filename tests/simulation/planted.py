@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fedbandit.durable.client import DurableClient
+from fedbandit.durable.erasure import Erasure
 from fedbandit.durable.outbox import Outbox
+from fedbandit.durable.roster import Roster
 from fedbandit.wire.frame import Frame, Kind
 from simulation.planted_at_coordinators import (
     AcknowledgedBeforeTheJournalIsSynced,
@@ -131,7 +133,11 @@ class Planted:
     seed: int = 0  # of a schedule that shows it, to begin with: one less than the number in `simulation.table`
 
     @property
-    def nodes(self) -> dict[str, type]:
+    def nodes(self) -> dict[str, Any]:
+        if issubclass(self.node, Erasure):
+            return {"erase": self.node.write}
+        if issubclass(self.node, Roster):
+            return {"roster_node": self.node}
         return {"client_node" if issubclass(self.node, DurableClient) else "server_node": self.node}
 
 

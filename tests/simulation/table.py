@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from simulation import checkers, revised_checkers, trouble_checkers
-from simulation.federations import ending_run, failover_run, faulty_run, revised_run, troubled_run
+from simulation import checkers, living_checkers, revised_checkers, trouble_checkers
+from simulation.federations import ending_run, failover_run, faulty_run, living_run, revised_run, troubled_run
 from simulation.planted import PLANTED, Planted
 from simulation.planted_endings import PLANTED_ENDINGS
 from simulation.planted_fading import PLANTED_FADING
 from simulation.planted_failovers import PLANTED_FAILOVERS
+from simulation.planted_living import PLANTED_LIVING
 from simulation.planted_revisions import PLANTED_REVISIONS
 from simulation.planted_troubles import PLANTED_POISONS, PLANTED_TROUBLES, Hangs
 from simulation.poison import poisoned_run
@@ -60,6 +61,11 @@ def first_failover(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -
     return first_finding(planted, seeds, failover_run)
 
 
+def first_in_a_life(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> tuple[int, str] | None:
+    """The same in schedules in which sites come and go, and all else changes."""
+    return first_finding(planted, seeds, living_run, living_checkers.amiss)
+
+
 def first_death(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> tuple[int, str] | None:
     """The same in schedules in which a frame ends the coordinator whenever it is tried."""
     return first_finding(planted, seeds, poisoned_run, trouble_checkers.amiss)
@@ -68,6 +74,7 @@ def first_death(planted: Planted, seeds: Iterable[int] = range(MOST_SEEDS)) -> t
 if __name__ == "__main__":
     faults = (PLANTED, first_finding), (PLANTED_FADING, first_finding), (PLANTED_REVISIONS, first_revised)
     troubles = (PLANTED_ENDINGS, first_ending), (PLANTED_TROUBLES, first_trouble), (PLANTED_POISONS, first_death)
-    for bugs, finder in (*faults, *troubles, (PLANTED_FAILOVERS, first_failover)):
+    lives = (PLANTED_FAILOVERS, first_failover), (PLANTED_LIVING, first_in_a_life)
+    for bugs, finder in (*faults, *troubles, *lives):
         for each in bugs:
             print(each.node.__name__, *(finder(each) or ("not caught",)), sep="\t", flush=True)
