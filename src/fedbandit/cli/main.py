@@ -28,6 +28,7 @@ from fedbandit.cli.serve import serve
 from fedbandit.cli.site import site
 from fedbandit.cli.suggest import suggest
 from fedbandit.cli.up import up
+from fedbandit.cli.upgrade import upgrade
 from fedbandit.cli.warm_start import warm_start
 from fedbandit.cli.watch import watch
 from fedbandit.core.errors import FedbanditError
@@ -58,7 +59,7 @@ app.command("warm-start")(warm_start)
 app.command()(check)
 app.command()(broker)
 app.add_typer(keys, name="keys")
-for command in (invite, join, sites, remove, revoke, forget, change, reload):
+for command in (invite, join, sites, remove, revoke, forget, change, reload, upgrade):
     app.command()(command)
 
 
