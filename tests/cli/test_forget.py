@@ -17,6 +17,7 @@ from fedbandit.simulation.replay import replay
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.state import encode_state
 from samples import pair
+from samples.refusals import refused
 
 FILE = """
 {head}
@@ -128,6 +129,27 @@ def test_what_cannot_be_is_refused_and_nothing_is_changed(fedbandit, tmp_path, n
     assert said.err.startswith(f"fedbandit: {sentence}"), said.err
     assert (tmp_path / "journals" / "demo.db").read_bytes() == before
     assert not list(tmp_path.glob("*receipt*"))
+
+
+def test_while_it_is_served_it_is_refused(fedbandit, tmp_path):
+    prepare(tmp_path)
+    journal = opened(tmp_path)
+    said = fedbandit("forget", "demo", "1")
+    journal.close()
+    refused(said, "the journal journals/demo.db cannot be used (database is locked): another process has it open")
+    assert not list(tmp_path.glob("*receipt*"))
+
+
+def test_of_an_algorithm_whose_sites_answer_each_other_it_is_refused(fedbandit, tmp_path):
+    text = FILE.format(head="", more="keep_log = true").replace("async-linucb", "sync-linucb")
+    (tmp_path / "coordinator.toml").write_text(text.replace("set = ", "# set = "))
+    (tmp_path / "journals").mkdir()
+    journal = opened(tmp_path)
+    pair.open_server(pair.charter("sync-linucb", sites=3), journal).save()
+    journal.close()
+    before = (tmp_path / "journals" / "demo.db").read_bytes()
+    refused(fedbandit("forget", "demo", "1"), "sync-linucb cannot forget a site: what the others have sent rests on")
+    assert (tmp_path / "journals" / "demo.db").read_bytes() == before
 
 
 def test_without_a_log_it_is_refused(fedbandit, tmp_path):

@@ -46,9 +46,12 @@ def reload(file: File = FILE) -> None:
     from fedbandit.service.coordinator.changes import as_asked  # slow to import
 
     plan = read_plan(file)
-    for each in plan.federations:
-        said = asked_of(plan, Subjects(each.name).charter, {"do": "reload", "file": as_asked(each)})
-        _show(each.name, said)
+    asked = {each.name: as_asked(each) for each in plan.federations}
+    for name, told in asked.items():  # of all, before anything is changed
+        asked_of(plan, Subjects(name).charter, {"do": "try", "file": told})
+    for name, told in asked.items():
+        said = asked_of(plan, Subjects(name).charter, {"do": "reload", "file": told})
+        _show(name, said)
 
 
 def _show(federation: str, said: dict[str, object]) -> None:

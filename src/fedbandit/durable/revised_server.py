@@ -97,6 +97,10 @@ class RevisedServer:
         for client in sorted({*self.accounts.epochs, *self.introductions.known()} - self.accounts.old):
             self._tell_charter(client)
 
+    def require_possible(self, made: Changed, retuned: Retuned) -> None:
+        """Refuse what `revise` would refuse; nothing is changed."""
+        self._next(made.charter, retuned, made.places)
+
     def read_again(self, file: Tuning) -> None:
         """Hear what the coordinator's file says now of what a change may have replaced; it counts from `revise` on."""
         self._file = file

@@ -2,7 +2,8 @@
 
 They ask through the broker, with the coordinator's credential where there are credentials. `fedbandit change` gives
 names and values. `fedbandit reload` gives what the file says now, and what differs from the file as it was last read is
-what is changed: a value that was changed by a command meanwhile, and not in the file, stays.
+what is changed: a value that was changed by a command meanwhile, and not in the file, stays. It asks first whether that
+can be, of every federation of the file: all of them change, or none does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fedbandit.core.changes import Change
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.durable.checked_input import checked_limits
 from fedbandit.durable.journalled import JournalledServer
-from fedbandit.durable.retuning import NAMES, Tuning, read_value
+from fedbandit.durable.retuning import NAMES, Retuned, Tuning, read_value
 from fedbandit.protocol.changing import Changed, changed, differing
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import differences
@@ -91,11 +92,18 @@ class Changes:
         plan, file, values = self._plan, None, asked.get("values", {})
         if asked["do"] == "show":
             return {"revision": self._server.agreed.count, "agreed": self._agreed()}
-        if asked["do"] == "reload":
+        if asked["do"] in ("reload", "try"):
             file = _read_again(plan, asked.get("file", {}))
             values = _edited(plan, file)
-        said = self._change(values, now, file)
+        made, retuned, said = self._prepared(values, file)
+        if asked["do"] == "try":
+            self._server.require_possible(made, retuned)
+            return {}
         self._plan = file or plan
+        if file is None or said or not self._server.agreed.has_had(file.charter):
+            self._server.read_again(_said(self._plan))
+            self._server.revise(made, retuned, now)
+            log.info("%s: revision %d: %s", plan.name, self._server.agreed.count, "; ".join(said))
         return {"revision": self._server.agreed.count, "changes": said, "note": self._note() if said else ""}
 
     def _agreed(self) -> dict[str, Any]:
@@ -115,7 +123,8 @@ class Changes:
             "misunderstood, so edit them"
         )  # fmt: skip
 
-    def _change(self, values: dict[str, Any], now: float, file: FederationPlan | None) -> list[str]:
+    def _prepared(self, values: dict[str, Any], file: FederationPlan | None) -> tuple[Changed, Retuned, list[str]]:
+        """Return a change that can be, as far as can be told without what was learnt, and how it is told."""
         server, before = self._server, self._server.charter
         beside = {name: read_value(name, values[name]) for name in values if name in NAMES}
         made = changed(before, {name: values[name] for name in values if name not in NAMES})
@@ -126,14 +135,9 @@ class Changes:
         retuned = retuned if file is None else retuned.with_file(file.charter.fingerprint)
         _check(plan.name, charter, retuned.on(_said(plan)))
         said = [*_told(before, made), *self._told_beside(beside)]
-        if file is not None and not said and server.agreed.has_had(file.charter):
-            return said
         if file is None and not said:
             raise InvalidInput("nothing would change: give a name with another value, as in upload_threshold=3")
-        server.read_again(_said(plan))
-        server.revise(made, retuned, now)
-        log.info("%s: revision %d: %s", plan.name, server.agreed.count, "; ".join(said))
-        return said
+        return made, retuned, said
 
     def _told_beside(self, beside: dict[str, float | None]) -> list[str]:
         present = self._tuning.values()
@@ -171,7 +175,7 @@ def _read(data: bytes) -> dict[str, Any]:
         is_right = False
     if not is_right:
         raise InvalidInput("this is no change: give names and values, as `fedbandit change` does")
-    if do not in ("change", "reload", "show"):
+    if do not in ("change", "reload", "try", "show"):
         raise InvalidInput(f"this coordinator cannot {do!r}: is it of an earlier version than the command?")
     return dict(asked)
 
