@@ -151,6 +151,13 @@ def test_backlog_and_share_stand_in_the_table(look):
     assert [row[7] for row in rows] == ["60 %", "20 %", "20 %"]
 
 
+def test_revisions_stand_in_the_table_of_a_federation_that_was_changed(look):
+    told = busy()
+    told.revision, told.sites[0].revision, told.sites[1].revision = 2, 2, 1
+    rows = look(World(told), table)
+    assert [row[11] for row in rows] == ["2", "1", "not told"]
+
+
 def test_peers_stand_in_the_table_where_not_all_share_with_all(look):
     told = busy()
     heads = "[...document.querySelectorAll('thead th')].map(head => head.innerText)"

@@ -157,6 +157,16 @@ def test_a_site_tells_its_backlog_with_a_question_and_one_of_an_earlier_version_
     assert [(each["kind"], each["site"]) for each in now["concerns"]] == [("backlog", 0)]
 
 
+def test_the_revision_of_each_site_is_told(told):
+    told.revision = 2
+    second = (1 << 48) + 7
+    told.received(with_numbers(Kind.ASK, 0, 1, 1, 1, 0, 0, 0, 5, 0, second).to_bytes(), ACCEPTED, 1.0, sender=0)
+    told.received(with_numbers(Kind.ASK, 1, 1, 1, 1, 0, 0, is_old=True).to_bytes(), ACCEPTED, 1.0, sender=1)
+    now = told.snapshot(2.0)
+    assert now["revision"] == 2
+    assert [each["revision"] for each in now["sites"]] == [1, None, None]
+
+
 def test_refusals_are_counted_by_reason_without_the_numbers_in_it(told):
     for number in range(5):
         told.received(upload(0), Verdict(Outcome.REFUSED, f"upload {number} has {number / 7:g} scalars"), 1.0, sender=0)

@@ -61,6 +61,7 @@ class Telling:
         with self.beside():
             self._lookout.look(self._server.accounts.observations, time.time(), time.monotonic())
             self.telemetry.peers = self._server.peers()
+            self.telemetry.revision = self._server.agreed.count
             self.telemetry.reports.largest_reward = self._server.validation.limits.bounds.reward
             if roster is not None:
                 show_members(self.telemetry.sites, roster)

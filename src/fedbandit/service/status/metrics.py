@@ -109,6 +109,10 @@ class Metrics(Collector):
         )  # fmt: skip
         yield _gauge("site_version", "Newest download that the site has.", EACH, each(lambda _, site: site.has[1]))
         yield _gauge(
+            "site_revision", "How often what was agreed on has changed, as the site last told.", EACH,
+            each(lambda _, site: site.revision),
+        )  # fmt: skip
+        yield _gauge(
             "site_versions_behind", "Downloads that it has not confirmed.", EACH,
             each(lambda _, site: len(site.pending)),
         )  # fmt: skip

@@ -6,6 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from fedbandit.protocol.revisions import count_of
+from fedbandit.wire.frame import Frame
+
 MOST_PENDING = 100  # downloads on their way to one site that are told apart
 STATES = ("trouble", "silent", "behind", "current", "new", "gone")  # those that need attention first
 Version = tuple[int, int]  # the coordinator's epoch, and the number of the download
@@ -33,6 +36,7 @@ class SiteRecord:
     bytes_up: int = 0
     bytes_down: int = 0
     is_gone: bool = False  # removed or revoked
+    revision: int | None = None  # of what the federation has agreed on, as the site last told; 0.1.0 tells none
 
     def take_over(self, kept: SiteRecord) -> None:
         """Go on from what was kept; its name and whether it is gone are the roster's to tell."""
@@ -53,6 +57,11 @@ class SiteRecord:
             self.pending.append((version, now))
             if self.behind_since is None:
                 self.behind_since = now
+
+    def asked(self, frame: Frame) -> None:
+        """Remember what a site tells of itself when it asks."""
+        self.confirms((frame.epoch, frame.sequence))
+        self.revision = None if frame.is_old else count_of(frame.question.revision)
 
     def confirms(self, version: Version) -> None:
         """Remember what the site says to have. It is taken at its word, also when it began anew and has less."""
@@ -80,6 +89,7 @@ class SiteRecord:
             "name": self.name,
             "first_contact": self.first_contact,
             "last_contact": self.last_contact,
+            "revision": self.revision,
             "version": self.has[1],
             "version_sent": max(self.sent, self.has)[1],
             "versions_behind": len(self.pending),

@@ -7,8 +7,7 @@ nothing is raised. A coordinator makes one for each federation and calls:
     report(frame, now, sender=...) -> Verdict                 instead of the node, for frames of kind REPORT
     sent(frame, now)                                          for each frame that leaves to a site
     left_out(sites, now)                                      when a deadline has closed a round
-    watch.look(observations, now)                             now and then
-    journal_bytes = n; peers = with how many each shares      now and then
+    watch.look(observations, now)                             now and then; so are journal_bytes, peers, revision set
 
 Counts go on from what an earlier start has kept: see `status.kept`. `snapshot(now)` is plain data.
 """
@@ -73,7 +72,7 @@ class Telemetry:
         self.algorithm = algorithm
         self.began = now
         self.silent_after = silent_after
-        self.journal_bytes = 0
+        self.journal_bytes = self.revision = 0  # how often what was agreed on has changed
         self.peers: Ints | None = None
         self.sites = [SiteRecord(each, names[each] if each < len(names) else "") for each in range(clients)]
         self.refusals = Refusals()
@@ -176,6 +175,7 @@ class Telemetry:
             "states": self.states(now),
             "reporting": len(self.reports.sites),
             "version": self.version[1],
+            "revision": self.revision,
             "journal_bytes": self.journal_bytes,
             "totals": self.totals(),
             "concerns_open": len(concerns),
@@ -225,7 +225,7 @@ class Telemetry:
                 self.traffic.add(now, "uploads", uploads)
                 self.traffic.add(now, "scalars", scalars)
         elif frame.kind is Kind.ASK and is_accepted:
-            site.confirms((frame.epoch, frame.sequence))
+            site.asked(frame)
             if not frame.is_old:  # sites of 0.1.0 do not tell their backlog
                 self.watch.waiting(site.number, frame.question.waiting, now)
 

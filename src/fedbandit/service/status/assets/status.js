@@ -90,13 +90,15 @@ class Federation {
   table(told) {
     const columns = ["Site", "State", "Last contact", "Version", "Lag", "Waiting", "Uploads", "Share", "Downloads", "Bytes up", "Bytes down"];
     if (told.sites.some((site) => site.peers !== null)) columns.push("Peers");
+    if (told.revision) columns.push("Revision");
     if (told.reporting) columns.push("Decisions", "Mean reward");
     this.fill("sites", columns, told.sites.map((site) => row(site, told, columns)), told.sites.map((site) => site.state));
     const hidden = told.clients - told.sites.length;
     write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
       "A model that would tell a site nothing new is not sent to it, so versions may differ. Waiting are uploads that the " +
       "site has and that are not acknowledged; share is its part in the observations behind the model." +
-      (columns.includes("Peers") ? " Peers are the other sites whose observations it is sent: one without any differs from all others, which may well be right." : ""));
+      (columns.includes("Peers") ? " Peers are the other sites whose observations it is sent: one without any differs from all others, which may well be right." : "") +
+      (told.revision ? ` What was agreed on has changed ${many(told.revision, "time")}: a site takes a change up when it hears of it.` : ""));
   }
 
   watched(told) {
@@ -166,6 +168,7 @@ function row(site, told, columns) {
     site.share === null ? "none" : percent(site.share), count(site.downloads), bytes(site.bytes_up), bytes(site.bytes_down),
   ];
   if (columns.includes("Peers")) cells.push(count(site.peers));
+  if (columns.includes("Revision")) cells.push(site.revision === null ? "not told" : count(site.revision));
   if (told.reporting)
     cells.push(report ? count(report.decisions) : "not reported",
       report ? (report.rewards ? mean(report.reward_sum / report.rewards) : "none yet") : "not reported");
