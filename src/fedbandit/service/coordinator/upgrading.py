@@ -1,8 +1,8 @@
 """What an earlier version has written becomes a federation that lives: whose sites come and go by a roster.
 
-Journals and stores of every version open as they are. What is done here is the rest: the journals are written anew once,
-with checksums and by this version's names; with TLS there is a roster with all sites on it that have files of `keys
-new`; the broker's credential names who says whom it may let in; and the coordinator's file names the authority.
+Journals and stores of every version open as they are. What is done here is the rest: the journals are written anew,
+with checksums; with TLS there is a roster with all sites on it that have files of `keys new`; the broker's credential
+names who says whom it may let in; and the coordinator's file names the authority.
 
 All is looked at before anything is changed, and whatever is done already is left: a call that was cut short is made
 again.
@@ -36,7 +36,9 @@ def upgrade(file: Path, folder: Path) -> Iterator[str]:
     if keys is not None:
         keys.open()
         if plan.credentials is None:
-            raise InvalidInput(f"{file} names no credentials, which tls:// needs: write credentials, as in keys/ca.pem")
+            raise InvalidInput(
+                f"{file} names no credentials, which tls:// needs: write credentials, as in keys/coordinator.pem"
+            )
     for each in plan.federations:
         numbers = _brought_up_to_date(plan, each)
         yield f"{each.name}: the journal is as this version writes it; sites that have sent something: {_list(numbers)}"

@@ -77,7 +77,7 @@ def _packed(memory: dict[str, Any]) -> bytes:
 
 
 def _of_site(site: SiteRecord) -> dict[str, Any]:
-    return {name: getattr(site, name) for name in (*COUNTED, *_CONTACTS, *_VERSIONS)}
+    return {name: getattr(site, name) for name in (*COUNTED, *_CONTACTS, *_VERSIONS, "revision")}
 
 
 def _recall_site(site: SiteRecord, told: dict[str, Any]) -> None:
@@ -87,6 +87,8 @@ def _recall_site(site: SiteRecord, told: dict[str, Any]) -> None:
         setattr(site, name, None if told[name] is None else float(told[name]))
     for name in _VERSIONS:
         setattr(site, name, (int(told[name][0]), int(told[name][1])))
+    revision = told.get("revision")  # notes of versions before it was told have none
+    site.revision = None if revision is None else int(revision)
 
 
 def _of_history(history: History) -> list[Any]:
