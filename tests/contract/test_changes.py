@@ -19,6 +19,7 @@ OTHERS = {  # a value for each parameter that can change, other than its default
     "upload_threshold": 1.5, "download_threshold": 1.25, "sync_threshold": 0.75, "ask_growth": 1.5, "test_level": 0.2,
     "bound": "paper", "horizon": 500, "alternations": 7, "noise_bound": 0.25, "alpha_scale": 0.5, "refit_every": 2,
     "beta": 1.5, "gap": 2.0, "private_penalty": 0.1, "nu_local": 0.2, "nu_pooled": 0.2, "width": 0.3,
+    "smallest_upload": 2,
 }  # fmt: skip
 
 

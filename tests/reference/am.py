@@ -59,6 +59,7 @@ def async_linucb_am(
     global_dimension=None,
     shared_features=False,
     alternations=100,
+    smallest_upload=1,
 ):
     """Algorithm 5; x_g is the first `global_dimension` features, x_l the rest; x_g = x_l = x when shared."""
     clients, dimension = count_clients(world), world["arms"].shape[2]
@@ -78,6 +79,7 @@ def async_linucb_am(
     local_v, local_b = np.zeros((clients, size_l, size_l)), np.zeros((clients, size_l))
     theta_g, theta_l = np.zeros((clients, size_g)), np.zeros((clients, size_l))
     kept_x, kept_y = [[] for _ in range(clients)], [[] for _ in range(clients)]
+    telling = np.zeros(clients, dtype=int)
     met, started, start_turn = [False] * clients, [False] * clients, np.full(clients, -1)
     ledger, chosen = Ledger(), []
     payload = size_g * size_g + size_g
@@ -110,6 +112,7 @@ def async_linucb_am(
         chosen.append(arm)
         x, y = arms[arm], world["reward"][turn, arm]
         x_g, x_l = split(x)
+        telling[i] += x_g.any()
         if not started[i]:
             # Lines 10 and 11: the client keeps its data; the tests come after the observation is added.
             kept_x[i].append(x)
@@ -160,7 +163,7 @@ def async_linucb_am(
             local_b[i] += x_l * partial_l
         # Line 19: Algorithm 1, on the turn that starts, too; before its start a client has nothing to upload.
         growth = log_determinant(known_v[i], ridge) - log_determinant(known_v[i] - own_v[i], ridge)
-        if own_v[i].any() and passes(growth, upload_threshold[i]):
+        if own_v[i].any() and telling[i] >= smallest_upload and passes(growth, upload_threshold[i]):
             ledger.up(1, payload)
             server_v += own_v[i]
             server_b += own_b[i]
@@ -168,7 +171,7 @@ def async_linucb_am(
                 if met[j] and j != i:
                     unsent_v[j] += own_v[i]
                     unsent_b[j] += own_b[i]
-            own_v[i], own_b[i] = 0.0, 0.0
+            own_v[i], own_b[i], telling[i] = 0.0, 0.0, 0
             now = log_determinant(server_v, ridge)
             for j in range(clients):
                 if not met[j] or not unsent_v[j].any():

@@ -66,6 +66,7 @@ def clustered_linucb(
     exploration="ucb",
     draws=None,
     look=None,
+    smallest_upload=1,
 ):
     """Play a recorded world; `look`, if given, is called with everything that there is after each upload."""
     clients, dimension = count_clients(world), world["arms"].shape[2]
@@ -78,7 +79,7 @@ def clustered_linucb(
     told_v, told_b, uploads = np.zeros_like(known_v), np.zeros_like(known_b), np.zeros(clients, dtype=int)
     apart = np.zeros((clients, clients), dtype=bool)
     copy_v, holds = np.zeros_like(known_v), [set() for _ in range(clients)]
-    last_upload, last_download = np.zeros(clients, dtype=int), np.zeros(clients, dtype=int)
+    last_upload, last_download, telling = (np.zeros(clients, dtype=int) for _ in range(3))
     met = [False] * clients
     ledger, chosen, number = Ledger(), [], 0
     payload = dimension * dimension + dimension
@@ -102,7 +103,8 @@ def clustered_linucb(
             total_v[i] += np.outer(x, x)
             total_b[i] += x * y
         now, before = log_determinant(own_v[i], ridge), log_determinant(own_v[i] - new_v[i], ridge)
-        if passes(now, before, upload_threshold[i], new_v[i].any()):
+        telling[i] += x.any()
+        if telling[i] >= smallest_upload and passes(now, before, upload_threshold[i], new_v[i].any()):
             ledger.up(1, payload)
             number += 1
             # 1.
@@ -112,7 +114,7 @@ def clustered_linucb(
             last_upload[i] = number
             copy_v[i] += new_v[i]
             holds[i].add(i)
-            new_v[i], new_b[i] = 0.0, 0.0
+            new_v[i], new_b[i], telling[i] = 0.0, 0.0, 0
             # 2.
             for j in range(clients):
                 if j != i and uploads[j]:

@@ -76,6 +76,7 @@ def fldb_ogd(
     period=1,
     beta=None,
     average_gradient=False,
+    smallest_upload=1,
 ):
     """Algorithms 1 and 2."""
     clients, rounds, dimension = count_clients(world), count_rounds(world), world["arms"].shape[2]
@@ -87,11 +88,12 @@ def fldb_ogd(
     inside = theory_beta(rounds, clients, dimension, curvature, ridge, delta) ** 2
     radius = np.sqrt(inside / (ridge * curvature))
     estimates = []
-    new_matrix, new_gradient, window = np.zeros((dimension, dimension)), np.zeros(dimension), 0
+    new_matrix, new_gradient, window = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension)), 0
+    telling = np.zeros(clients, dtype=int)
     ledger, chosen, rivals, communication_rounds = Ledger(), [], [], []
     duels, wins = [], []
 
-    for turn, _ in enumerate(world["client"]):
+    for turn, i in enumerate(world["client"]):
         t = turn // clients + 1
         beta_t = theory_beta(t, clients, dimension, curvature, ridge, delta) if beta is None else beta
         arms = world["arms"][turn]
@@ -99,17 +101,22 @@ def fldb_ogd(
         chosen.append(first)
         rivals.append(second)
         y, v = first_wins(world, turn, first, second), arms[first] - arms[second]
-        new_matrix += np.outer(v, v)
-        if t == 1:
+        new_matrix[i] += np.outer(v, v)
+        telling[i] += v.any()
+        if t == 1 and smallest_upload == 1:
             duels.append(v)
             wins.append(y)
         else:
             # Lines 7 and 8: the gradient at the broadcast theta_hat.
-            new_gradient += loss_gradient(theta_hat, v[None, :], np.array([y]))
+            new_gradient[i] += loss_gradient(theta_hat, v[None, :], np.array([y]))
         if turn % clients == clients - 1:
             window += t > 1
             communicate = t == 1 or t % period == 0
-            if t == 1:
+            # privacy.md, 1: who has too few sends zeros, and keeps them.
+            large = [j for j in range(clients) if smallest_upload == 1 or telling[j] >= smallest_upload]
+            if t == 1 and smallest_upload > 1:
+                theta_hat = np.zeros(dimension)
+            elif t == 1:
                 # Round 1 ends with a communication whatever the period is; its gradients are not used again.
                 theta_hat = minimise_loss(duels, wins, ridge)
             elif communicate:
@@ -117,16 +124,16 @@ def fldb_ogd(
                 if average_gradient:
                     # Reading: the window's rounds are those accumulated since the last communication
                     # (period - 1 in the first window when period > 1, because round 1 is not among them).
-                    step = new_gradient / window / (step_scale * t)
+                    step = new_gradient[large].sum(axis=0) / window / (step_scale * t)
                 else:
-                    step = new_gradient / (step_scale * (t / period))
+                    step = new_gradient[large].sum(axis=0) / (step_scale * (t / period))
                 theta_hat = theta_hat - shorten(step, 2 * radius)
             if communicate:
                 # Lines 5-7: the mean of all estimates so far, round 1's and one for each step.
                 estimates.append(theta_hat)
                 theta_sync = np.mean(estimates, axis=0)
-                matrix = matrix + new_matrix
-                new_matrix, new_gradient, window = np.zeros_like(matrix), np.zeros(dimension), 0
+                matrix = matrix + new_matrix[large].sum(axis=0)
+                new_matrix[large], new_gradient[large], telling[large], window = 0.0, 0.0, 0, 0
                 # Reading: round 1 is a communication round like the others (N up of d + d*d, N down of
                 # 2 d + d*d), and its inner gradient exchanges come on top.
                 ledger.up(clients, dimension + dimension**2)
@@ -147,15 +154,15 @@ def fldb_ogd(
     }
 
 
-def fldb_gd(world, *, ridge=None, curvature=0.25, delta=0.01, beta=None):
+def fldb_gd(world, *, ridge=None, curvature=0.25, delta=0.01, beta=None, smallest_upload=1):
     """Algorithms 3 and 4, with the minimiser of equation (1) found exactly (assumption 4.1)."""
     clients, rounds, dimension = count_clients(world), count_rounds(world), world["arms"].shape[2]
     ridge = 1 / rounds if ridge is None else ridge
     theta_sync, matrix = np.zeros(dimension), ridge / curvature * np.eye(dimension)
-    new_matrix = np.zeros((dimension, dimension))
-    ledger, chosen, rivals, estimates, duels, wins = Ledger(), [], [], [], [], []
+    kept, part = [[] for _ in range(clients)], np.zeros(clients, dtype=int)
+    ledger, chosen, rivals, estimates = Ledger(), [], [], []
 
-    for turn, _ in enumerate(world["client"]):
+    for turn, i in enumerate(world["client"]):
         t = turn // clients + 1
         beta_t = theory_beta(t, clients, dimension, curvature, ridge, delta) if beta is None else beta
         arms = world["arms"][turn]
@@ -163,16 +170,20 @@ def fldb_gd(world, *, ridge=None, curvature=0.25, delta=0.01, beta=None):
         chosen.append(first)
         rivals.append(second)
         v = arms[first] - arms[second]
-        duels.append(v)
-        wins.append(first_wins(world, turn, first, second))
-        new_matrix += np.outer(v, v)
+        kept[i].append((v, first_wins(world, turn, first, second)))
         if turn % clients == clients - 1:
             # Equation (1) over all data up to this round, for the choices of the next.
-            theta_sync = minimise_loss(duels, wins, ridge)
+            # privacy.md, 1: of each client its first m_i; all of them if at least n have come since the last part.
+            for j in range(clients):
+                new = kept[j][part[j] :]
+                if smallest_upload == 1 or sum(v.any() for v, _ in new) >= smallest_upload:
+                    part[j] = len(kept[j])
+                    # Algorithm 4, lines 5-7.
+                    matrix = matrix + sum(np.outer(v, v) for v, _ in new)
+            told = [duel for j in range(clients) for duel in kept[j][: part[j]]]
+            if told:
+                theta_sync = minimise_loss(*zip(*told, strict=True), ridge)
             estimates.append(theta_sync)
-            # Algorithm 4, lines 5-7.
-            matrix = matrix + new_matrix
-            new_matrix = np.zeros_like(matrix)
             ledger.up(clients, dimension**2)
             ledger.down(clients, dimension**2)
         ledger.end_turn()

@@ -28,6 +28,7 @@ def fedlinucb(
     exploration="ucb",
     draws=None,
     in_a_ring=False,
+    smallest_upload=1,
 ):
     """FedLinUCB of linear-more.md (He et al. 2022): C_i is the last download, and an upload is answered at once.
 
@@ -36,7 +37,7 @@ def fedlinucb(
     clients, dimension = count_clients(world), world["arms"].shape[2]
     upload_threshold = np.broadcast_to(np.asarray(upload_threshold, dtype=float), clients)
     copy_v, copy_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
-    own_v, own_b = np.zeros_like(copy_v), np.zeros_like(copy_b)
+    own_v, own_b, telling = np.zeros_like(copy_v), np.zeros_like(copy_b), np.zeros(clients, dtype=int)
     server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
     ledger, chosen = Ledger(), []
     payload = dimension * dimension + dimension
@@ -55,13 +56,14 @@ def fedlinucb(
         x, y = world["arms"][turn, arm], world["reward"][turn, arm]
         own_v[i] += np.outer(x, x)
         own_b[i] += x * y
+        telling[i] += x.any()
         # log det(V_i + ridge I) - log det(V_i - dV_i + ridge I) > log(upload_threshold), with V_i = C_i + dV_i.
         growth = log_determinant(copy_v[i] + own_v[i], ridge) - log_determinant(copy_v[i], ridge)
-        if own_v[i].any() and passes(growth, upload_threshold[i]):
+        if own_v[i].any() and telling[i] >= smallest_upload and passes(growth, upload_threshold[i]):
             ledger.up(1, payload)
             server_v += own_v[i]
             server_b += own_b[i]
-            own_v[i], own_b[i] = 0.0, 0.0
+            own_v[i], own_b[i], telling[i] = 0.0, 0.0, 0
             for j in {i, (i + 1) % clients} if in_a_ring else {i}:
                 ledger.down(1, payload)
                 copy_v[j], copy_b[j] = server_v, server_b

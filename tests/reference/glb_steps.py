@@ -41,7 +41,7 @@ class Setting:
 
     def epsilon(self, n):
         """eps_t: 1/n^2, or a constant."""
-        return 1 / n**2 if self.suboptimality is None else self.suboptimality
+        return 1 / max(1, n) ** 2 if self.suboptimality is None else self.suboptimality
 
 
 def loss_gradient(theta, x, y, link):
@@ -51,7 +51,7 @@ def loss_gradient(theta, x, y, link):
 
 def accelerated(theta, x, y, setting):
     """Algorithm 3 on (1/n) (sum of losses + ridge/2 |theta|^2); the model and the gradient evaluations."""
-    n, ridge = len(y), setting.ridge
+    n, ridge = max(1, len(y)), setting.ridge  # in an update of clients that have too few to tell, n = 0
     step = 1 / (setting.high * setting.arm_bound**2 + ridge / n)
     small = np.sqrt(2 * (ridge / n) * setting.epsilon(n))
     v = 1.0  # v_1 = (1 + sqrt(1 + 4 v_0^2)) / 2 with v_0 = 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from reference.glb import telling_of
 from reference.glb_steps import (
     Setting,
     accelerated,
@@ -16,19 +17,19 @@ from reference.glb_steps import (
 from reference.recorded import Ledger, count_clients, count_rounds
 
 
-def fedglb_ucb_1(world, *, rounds_of_update, alpha_scale=1.0, **setting):
+def fedglb_ucb_1(world, *, rounds_of_update, alpha_scale=1.0, smallest_upload=1, **setting):
     """Algorithm 4: centre theta, A and the width of lemma 9, all frozen between updates."""
     count_rounds(world)
     setting = Setting(**setting)
     clients, dimension = count_clients(world), world["arms"].shape[2]
     period = schedule_period(world, rounds_of_update)
     start = setting.ridge / setting.low * np.eye(dimension)
-    matrix, gram = start, np.zeros((dimension, dimension))
+    matrix = start
     theta, n_last, eps_last = np.zeros(dimension), 0, 0.0
-    seen_x, seen_y = [], []
+    kept, part = [[] for _ in range(clients)], np.zeros(clients, dtype=int)
     ledger, chosen, widths, update_turns, inner_steps, models = Ledger(), [], [], [], [], []
 
-    for turn in range(len(world["client"])):
+    for turn, i in enumerate(world["client"]):
         wide = setting.alpha
         if wide is None:
             wide = alpha_scale * lemma_9(n_last, eps_last, dimension, setting)
@@ -37,14 +38,17 @@ def fedglb_ucb_1(world, *, rounds_of_update, alpha_scale=1.0, **setting):
         chosen.append(arm)
         widths.append(wide)
         x, y = world["arms"][turn, arm], world["reward"][turn, arm]
-        seen_x.append(x)
-        seen_y.append(y)
-        gram += np.outer(x, x)
+        kept[i].append((turn, x, y))
         if (turn + 1) % period == 0 and len(update_turns) < rounds_of_update:
             # Lines 12-16.
-            matrix = start + gram
-            theta, evaluations = accelerated(theta, np.array(seen_x), np.array(seen_y), setting)
-            n_last, eps_last = len(seen_y), setting.epsilon(len(seen_y))
+            for j in range(clients):
+                if smallest_upload == 1 or telling_of(kept[j][part[j] :]) >= smallest_upload:
+                    part[j] = len(kept[j])
+            told = sorted((each for j in range(clients) for each in kept[j][: part[j]]), key=lambda each: each[0])
+            xs, ys = np.array([x for _, x, _ in told]).reshape(-1, dimension), np.array([y for _, _, y in told])
+            matrix = start + xs.T @ xs
+            theta, evaluations = accelerated(theta, xs, ys, setting)
+            n_last, eps_last = len(ys), setting.epsilon(len(ys))
             ledger.down(clients * evaluations, dimension)
             ledger.up(clients * evaluations, dimension)
             ledger.up(clients, dimension**2)
@@ -67,7 +71,7 @@ def fedglb_ucb_1(world, *, rounds_of_update, alpha_scale=1.0, **setting):
     }
 
 
-def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, **setting):
+def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, smallest_upload=1, **setting):
     """Algorithm 6: online Newton steps, one for all clients' batch globally; scores with V."""
     count_rounds(world)
     setting = Setting(**setting)
@@ -88,7 +92,7 @@ def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, **setting):
         np.zeros(dimension),
     )
     server_z2, server_newton = 0.0, 0.0
-    fresh_x, fresh_y = [], []  # all clients' observations since the last update
+    kept, part = [[] for _ in range(clients)], np.zeros(clients, dtype=int)
     ledger, chosen, widths, update_turns, models = Ledger(), [], [], [], []
 
     for turn, i in enumerate(world["client"]):
@@ -105,8 +109,7 @@ def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, **setting):
         chosen.append(arm)
         widths.append(wide)
         x, y = world["arms"][turn, arm], world["reward"][turn, arm]
-        fresh_x.append(x)
-        fresh_y.append(y)
+        kept[i].append((turn, x, y))
         # Lines 7 and 8.
         z = x @ theta[i]
         gradient = loss_gradient(theta[i], x[None, :], np.array([y]), setting.link)
@@ -120,8 +123,14 @@ def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, **setting):
             z2[i] += z**2
         else:
             # Lines 13 and 14: everything at theta_last.
-            fresh = sum(known[j] - server_known for j in range(clients))
-            total = loss_gradient(server_theta, np.array(fresh_x), np.array(fresh_y), setting.link)
+            new = []
+            for j in range(clients):
+                if smallest_upload == 1 or telling_of(kept[j][part[j] :]) >= smallest_upload:
+                    new += kept[j][part[j] :]
+                    part[j] = len(kept[j])
+            xs, ys = np.array([x for _, x, _ in new]).reshape(-1, dimension), np.array([y for _, _, y in new])
+            fresh = xs.T @ xs
+            total = loss_gradient(server_theta, xs, ys, setting.link)
             server_matrix = server_matrix + np.outer(total, total)
             server_known = server_known + fresh
             server_b = server_b + fresh @ server_theta
@@ -134,7 +143,14 @@ def fedglb_ucb_3(world, *, rounds_of_update, alpha_scale=0.1, **setting):
             for j in range(clients):
                 matrix[j], known[j], b[j], theta[j] = server_matrix, server_known, server_b, server_theta
                 z2[j], newton[j] = server_z2, server_newton
-            fresh_x, fresh_y = [], []
+                for _, x, y in kept[j][part[j] :]:
+                    z, gradient = x @ theta[j], loss_gradient(theta[j], x[None, :], np.array([y]), setting.link)
+                    matrix[j] += np.outer(gradient, gradient)
+                    known[j] += np.outer(x, x)
+                    newton[j] += gradient @ np.linalg.inv(matrix[j]) @ gradient
+                    theta[j] = newton_step(theta[j], matrix[j], gradient, gamma, radius)
+                    b[j] += x * z
+                    z2[j] += z**2
             # One gradient and dV up; A, V, b, theta down.
             ledger.up(clients, dimension + dimension**2)
             ledger.down(clients, 2 * dimension**2 + 2 * dimension)

@@ -31,12 +31,13 @@ def lean_linucb(
     alpha=None,
     exploration="ucb",
     draws=None,
+    smallest_upload=1,
 ):
     clients, dimension = count_clients(world), world["arms"].shape[2]
     known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
     own_v, own_b = np.zeros_like(known_v), np.zeros_like(known_b)
     server_v, server_b, version = np.zeros((dimension, dimension)), np.zeros(dimension), 0
-    seen, since = np.zeros(clients, dtype=int), np.zeros(clients, dtype=int)
+    seen, since, telling = (np.zeros(clients, dtype=int) for _ in range(3))
     level = np.full(clients, dimension * math.log(ridge))
     turns, next_i = np.zeros(clients, dtype=int), np.ones(clients, dtype=int)
     met = [False] * clients  # push only
@@ -80,18 +81,19 @@ def lean_linucb(
         chosen.append(arm)
         met[i] = True
         turns[i] += 1
+        telling[i] += world["arms"][turn, arm].any()
         x, y = world["arms"][turn, arm], world["reward"][turn, arm]
         for gram, moment in ((known_v, known_b), (own_v, own_b)):
             gram[i] += np.outer(x, x)
             moment[i] += x * y
         # 3. Upload.
         growth = log_determinant(known_v[i], ridge) - log_determinant(known_v[i] - own_v[i], ridge)
-        if own_v[i].any() and passes(growth, upload_threshold):
+        if own_v[i].any() and telling[i] >= smallest_upload and passes(growth, upload_threshold):
             ledger.up(1, payload)
             server_v += own_v[i]
             server_b += own_b[i]
             version += 1
-            own_v[i], own_b[i] = 0.0, 0.0
+            own_v[i], own_b[i], telling[i] = 0.0, 0.0, 0
             since[i] += 1
             level[i] = log_determinant(known_v[i], ridge)
             # 4. Answers and pushes.

@@ -58,6 +58,7 @@ def async_linucb(
     alpha=None,
     exploration="ucb",
     draws=None,
+    smallest_upload=1,
 ):
     """Algorithms 1 and 2. Thresholds: one number, or one for each client (appendix E)."""
     clients, dimension = count_clients(world), world["arms"].shape[2]
@@ -66,6 +67,7 @@ def async_linucb(
     known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
     own_v, own_b = np.zeros_like(known_v), np.zeros_like(known_b)
     unsent_v, unsent_b = np.zeros_like(known_v), np.zeros_like(known_b)
+    telling = np.zeros(clients, dtype=int)
     server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
     met = [False] * clients
     ledger, chosen = Ledger(), []
@@ -95,9 +97,11 @@ def async_linucb(
         known_b[i] += x * y
         own_v[i] += np.outer(x, x)
         own_b[i] += x * y
+        telling[i] += x.any()
         # Algorithm 1, line 2, equation (3): strictly greater, determinants compared by their logarithms.
         growth = log_determinant(known_v[i], ridge) - log_determinant(known_v[i] - own_v[i], ridge)
-        if own_v[i].any() and passes(growth, upload_threshold[i]):
+        # privacy.md, 1: upload iff n_i >= n and the trigger holds.
+        if own_v[i].any() and telling[i] >= smallest_upload and passes(growth, upload_threshold[i]):
             # Lines 3-5.
             ledger.up(1, payload)
             server_v += own_v[i]
@@ -106,7 +110,7 @@ def async_linucb(
                 if met[j] and j != i:
                     unsent_v[j] += own_v[i]
                     unsent_b[j] += own_b[i]
-            own_v[i], own_b[i] = 0.0, 0.0
+            own_v[i], own_b[i], telling[i] = 0.0, 0.0, 0
             # Lines 6-10, equation (4): every client met, the sender included, in client order.
             now = log_determinant(server_v, ridge)
             for j in range(clients):
@@ -144,14 +148,15 @@ def sync_linucb(
     alpha=None,
     exploration="ucb",
     draws=None,
+    smallest_upload=1,
 ):
     """Algorithm 4 (DisLinUCB); the roster is all N clients of the file, met or not."""
     clients, dimension = count_clients(world), world["arms"].shape[2]
     known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
     own_v, own_b = np.zeros_like(known_v), np.zeros_like(known_b)
     server_v, server_b = np.zeros((dimension, dimension)), np.zeros(dimension)
-    since = np.zeros(clients, dtype=int)
-    ledger, chosen, sync_turns = Ledger(), [], []
+    since, telling = np.zeros(clients, dtype=int), np.zeros(clients, dtype=int)
+    ledger, chosen, sync_turns, merged = Ledger(), [], [], []
     payload = dimension * dimension + dimension
 
     for turn, i in enumerate(world["client"]):
@@ -174,18 +179,23 @@ def sync_linucb(
         own_v[i] += np.outer(x, x)
         own_b[i] += x * y
         since[i] += 1
+        telling[i] += x.any()
         # dt_i log(det(V_i + ridge I) / det(V_i - dV_i + ridge I)) > D.
         growth = log_determinant(known_v[i], ridge) - log_determinant(known_v[i] - own_v[i], ridge)
-        if since[i] * growth > sync_threshold + (1e-9 if sync_threshold > 0 else 0.0):
+        is_large = smallest_upload == 1 or telling[i] >= smallest_upload
+        if is_large and since[i] * growth > sync_threshold + (1e-9 if sync_threshold > 0 else 0.0):
             sync_turns.append(turn)
             for j in range(clients):
+                # privacy.md, 1: a called site with n_i < n answers at once with nothing, and keeps dV_i, db_i.
                 ledger.up(1, payload)
-                server_v += own_v[j]
-                server_b += own_b[j]
-                own_v[j], own_b[j], since[j] = 0.0, 0.0, 0
+                if smallest_upload == 1 or telling[j] >= smallest_upload:
+                    merged.append(telling[j])
+                    server_v += own_v[j]
+                    server_b += own_b[j]
+                    own_v[j], own_b[j], since[j], telling[j] = 0.0, 0.0, 0, 0
             for j in range(clients):
                 ledger.down(1, payload)
-                known_v[j], known_b[j] = server_v, server_b
+                known_v[j], known_b[j] = server_v + own_v[j], server_b + own_b[j]
         ledger.end_turn()
 
     return {
@@ -193,6 +203,7 @@ def sync_linucb(
         **ledger.report(),
         "rounds": len(sync_turns),
         "sync_turns": sync_turns,
+        "merged": merged,
         "V_g": server_v,
         "b_g": server_b,
         "V": known_v,

@@ -42,6 +42,7 @@ def fn_ucb(
     initialisation="symmetric",
     scale_features=True,
     regulariser="anchor",
+    smallest_upload=1,
 ):
     """Algorithms 1 and 2; `all_inverses` false is FN-UCB (Less Comm.), section 3.4."""
     clients, rounds = count_clients(world), count_rounds(world)
@@ -76,6 +77,9 @@ def fn_ucb(
     own = [theta_0.copy() for _ in range(clients)]
     theta_sync, communicated = theta_0.copy(), False
     history = [[] for _ in range(clients)]
+    telling = np.zeros(clients, dtype=int)
+    told = [theta_0.copy() for _ in range(clients)]
+    told_inverse, told_ratio = [identity / ridge] * clients, [None] * clients
     ledger, chosen, communications = Ledger(), np.zeros(len(world["client"]), dtype=int), 0
     alphas = []
 
@@ -117,12 +121,15 @@ def fn_ucb(
             v_local[i] = v_local[i] + square(phi)
             # Line 11.
             growth = log_determinant(ridge * identity + w_sync + w_new[i]) - log_determinant(v_last)
-            calls = calls or sync_threshold == 0 or (t - t_last) * growth > sync_threshold
+            telling[i] += world["arms"][turn, arm].any()
+            is_large = smallest_upload == 1 or telling[i] >= smallest_upload
+            calls = calls or (is_large and (sync_threshold == 0 or (t - t_last) * growth > sync_threshold))
         if calls:
             communications += 1
-            ratios, inverses = [], []
+            # privacy.md, 1: a called site with n_i < n answers with nothing: of what is no sum, what it told last.
+            large = [i for i in range(clients) if smallest_upload == 1 or telling[i] >= smallest_upload]
             begin = own if train_from == "own" else [theta_sync] * clients
-            for i in range(clients):
+            for i in large:
                 # Line 14; the networks are trained no more after round train_until.
                 if t <= train_until:
                     own[i] = train(
@@ -137,23 +144,22 @@ def fn_ucb(
                         rate_bound=rate_bound,
                     )
                 # Line 15: over that round's arms (appendix F).
-                inverses.append(inverse(v_local[i]))
-                sigma = [np.sqrt(ridge) * norm(phi, inverses[i]) for phi in offers[i]]
-                ratios.append(min(sigma) / max(sigma) if max(sigma) > 0 else 0.0)  # no unit is active
+                told[i], told_inverse[i] = own[i], inverse(v_local[i])
+                sigma = [np.sqrt(ridge) * norm(phi, told_inverse[i]) for phi in offers[i]]
+                told_ratio[i] = min(sigma) / max(sigma) if max(sigma) > 0 else 0.0  # no unit is active
+                w_sync, b_sync = w_sync + w_new[i], b_sync + b_new[i]
+                w_new[i], b_new[i], telling[i] = np.zeros(shape), np.zeros(p), 0
             # Algorithm 2, lines 4 to 6.
-            theta_sync = np.mean(own, axis=0)
-            alpha = min(ratios)
+            theta_sync = np.mean(told, axis=0)
+            alpha = min(alpha if each is None else each for each in told_ratio)
             alphas.append(alpha)
-            w_sync = w_sync + sum(w_new)
-            b_sync = b_sync + sum(b_new)
-            sent = inverses if all_inverses else [np.mean(inverses, axis=0)]
+            sent = list(told_inverse) if all_inverses else [np.mean(told_inverse, axis=0)]
             # Lines 16 and 17, counted as in section 3.4.
             matrix = w_sync.size
             ledger.up(clients, matrix + p + p + 1 + matrix)
             ledger.down(clients, matrix + p + p + 1 + len(sent) * matrix)
             # Line 18.
             v_last, t_last = w_sync + ridge * identity, t
-            w_new, b_new = [np.zeros(shape) for _ in range(clients)], [np.zeros(p) for _ in range(clients)]
             communicated = True
         for _ in now[:-1]:
             ledger.messages_by_turn.append(ledger.messages_by_turn[-1] if ledger.messages_by_turn else 0)

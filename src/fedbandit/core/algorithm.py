@@ -68,6 +68,7 @@ class Algorithm(Parameters):
     carries_over: ClassVar[Change] = Change.NEVER  # what it means that features are added, removed or weighed anew
 
     discount: ClassVar[float] = 1.0  # what an observation keeps of its weight when an epoch ends; a parameter of some
+    smallest_upload: ClassVar[int] = 1  # observations that an upload rests on at least; a parameter of some
     restart_quorum: ClassVar[int] = 0  # clients whose alarms let all be forgotten; 0: none do; a parameter of some
 
     explore: float = parameter(

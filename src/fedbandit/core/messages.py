@@ -133,6 +133,14 @@ class Upload(Message):
         on what the server has heard before is the server side's to say: see `core.interfaces.Server.check`.
         """
 
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return over how many observations of its sender this is, where messages before it told of so many in all.
+
+        A coordinator compares it with the smallest upload, and an audit shows it. A type that does not say it rests on
+        one observation, and on none if it is a signal.
+        """
+        return 0 if self.is_signal() else 1
+
     def new_observations(self, before: int) -> int:  # noqa: ARG002
         """Return how many observations this speaks of that the sender's uploads before, of `before` in all, did not.
 

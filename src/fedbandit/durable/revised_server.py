@@ -75,6 +75,7 @@ class RevisedServer:
             self.validation = Validation(self.side, agreed.charter.setting, limits, Forms(agreed))
             if pace is not None and pace.is_as(self.validation.pace):
                 self.validation.pace = pace  # what sites have told of lately still counts
+        self.validation.smallest_upload = agreed.smallest_upload
 
     def _begun_with(self) -> tuple[Agreed, Retuned]:
         """Return what the federation had agreed on where the journal begins."""

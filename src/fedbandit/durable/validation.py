@@ -78,6 +78,7 @@ class Validation:
         self.bounds = side.bounds(limits.bounds)
         self.pace = Pace(limits.observations_per_second, limits.observations_ahead)
         self.clients = setting.clients
+        self.smallest_upload = 1  # observations that an upload rests on, where it rests on any
         self.schema = Schema.of(side, Upload, setting).require_shapes()
         self._forms = forms
 
@@ -137,6 +138,9 @@ class Validation:
             if most > self.limits.magnitude:
                 raise ProtocolError(f"{name} has a number of size {most:g}: the limit is {self.limits.magnitude:g}")
         message.check(self.bounds)
+        observations = message.rests_on(0)
+        if 0 < observations < self.smallest_upload:
+            raise ProtocolError(f"{observations} observations, smallest_upload is {self.smallest_upload}")
         return Envelope.of(frame, message)
 
     def _opened(self, frame: Frame) -> Message:

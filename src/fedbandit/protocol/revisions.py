@@ -53,11 +53,17 @@ class Agreed:
     revision: int = 0
     former: tuple[Former, ...] = ()
     forms: tuple[Form, ...] = ()  # none: there was but one
+    least_upload: int = 0  # the least `smallest_upload` of all revisions, after the first
 
     @property
     def count(self) -> int:
         """Return how many revisions there were before this one."""
         return count_of(self.revision)
+
+    @property
+    def smallest_upload(self) -> int:
+        """Return what uploads rest on at least: a site that has yet to hear of a change goes by what was before it."""
+        return self.least_upload or self.charter.algorithm.smallest_upload
 
     @property
     def as_told(self) -> Former:
@@ -75,7 +81,8 @@ class Agreed:
         revision, forms = (self.count + 1 << _DIGEST_BITS) + digest, self.forms
         if places is not None:
             forms = (*(forms or (Form(0, self.charter.text),)), Form(revision, charter.text, places))
-        return Agreed(charter, revision, (*self.former, self.as_told), forms)
+        least = min(self.smallest_upload, charter.algorithm.smallest_upload)
+        return Agreed(charter, revision, (*self.former, self.as_told), forms, least)
 
     def follows(self, other: Agreed) -> bool:
         """Tell whether this is a later revision of what another was agreed on."""
@@ -107,6 +114,8 @@ class Agreed:
         values = {**json.loads(self.charter.text), "revision": self.revision, "former": self.former}
         if self.forms:
             values["forms"] = self.forms
+        if self.least_upload > 1:
+            values["least_upload"] = self.least_upload
         return json.dumps(values, sort_keys=True)
 
     @classmethod
@@ -117,7 +126,8 @@ class Agreed:
         try:
             former = tuple(Former(*map(int, each)) for each in values.get("former", ()))
             forms = tuple(_form(*each) for each in values.get("forms", ()))
-            return cls(charter, int(values.get("revision", 0)), former, forms)
+            revision = int(values.get("revision", 0))
+            return cls(charter, revision, former, forms, int(values.get("least_upload", 1)) if revision else 0)
         except (TypeError, ValueError):
             raise InvalidInput(f"{text[:60]!r} has revisions that are none: is the sender's fedbandit newer?") from None
 

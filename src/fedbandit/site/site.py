@@ -119,7 +119,7 @@ class Site(Talking):
         self._advice = Advice()
         self._seed, self._unsaid = seed, []
         self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
-        if self.node.revisions:  # the store knows of a later charter
+        if self.node.revisions or self.node.charter != self.charter:  # the store knows of another charter
             self._take_up()
         self._complete_log()
         self._line = Line(self, number, self._guard, stream(seed, "waits", number, self.node.opening), self._release)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.algorithms.dueling.fldb_gd import Information, SharedInformation
+from fedbandit.algorithms.dueling.shared.gradient_duels import Information, SharedInformation
 from fedbandit.algorithms.dueling.shared.online_duels import Progress, Synchronised
 from fedbandit.algorithms.dueling.shared.search import Gradient, Probe
 from fedbandit.core.messages import Message, Upload

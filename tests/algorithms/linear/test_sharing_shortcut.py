@@ -30,6 +30,7 @@ CHANGES = {
     "upload_threshold": [1.0, np.inf, (1.0, 2.0, 5.0) * 3],
     "download_threshold": [1.0, np.inf, (np.inf, 1.0, 3.0) * 3],
     "test_level": [0.0, 0.9],
+    "smallest_upload": [7],
 }
 BY_MESSAGES = ("explore",)  # another value than 0 leaves the message path alone
 

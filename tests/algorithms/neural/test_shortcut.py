@@ -101,7 +101,7 @@ BASE = {"width": 8, "train_steps": 1, "train_rate": 0.1, "precision": "float64"}
 NEURAL = [name for name in fb.algorithms if issubclass(fb.algorithms[name], NeuralAlgorithm)]
 RICHEST = "fn-ucb-less"  # it has all parameters that any of them has
 EVEN = {"weight": 0.5}  # both of its bounds count
-BY_MESSAGES = ("sync_threshold", "explore")  # another value than 0 leaves the message path alone
+BY_MESSAGES = ("sync_threshold", "explore", "smallest_upload")  # another value leaves the message path alone
 VALUES = {  # where limits and choices do not say what else a parameter may be
     "device": ["cpu"],  # what others there are, a machine may not have
     "train_until": [5],  # it ends within the rounds

@@ -12,6 +12,9 @@ left it (a warm start, which the clients hold already), and the last theta sent 
 (The paper sends W after the inner steps. First is as good, the messages are the same, and it lets the server bound the
 Hessian by W / 4: see `fedbandit.kernels.glm.descent`.)
 
+With `smallest_upload` n a client takes part with its first m_i duels, the number of its last part or, if at least n
+have come since, all: it sends the sum of their z z^T, or zeros, and gradients over these m_i for a whole search.
+
 `solver` says how theta moves: `lbfgs` until the gradient is as small as rounding allows (assumption 4.1), with the
 pairs of earlier rounds in its memory; or `gradient`, line 3 of algorithm 4: theta - step * gradient, `inner_steps`
 times.
@@ -28,89 +31,27 @@ from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.dueling.shared.family import (
     PAPER,
     ArmRule,
-    Beliefs,
     DuelingAlgorithm,
-    DuelingClients,
     DuelingServer,
     Inbox,
     emptied,
     empty_inbox,
     put,
 )
+from fedbandit.algorithms.dueling.shared.gradient_duels import GradientClients, Information, SharedInformation
+from fedbandit.algorithms.dueling.shared.parts import InformationPart
 from fedbandit.algorithms.dueling.shared.search import Gradient, GradientSteps, Lbfgs, Probe, check_gradient
 from fedbandit.algorithms.federated_minimum import Gradients, Questions, Solver, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
-from fedbandit.core.errors import ProtocolError
+from fedbandit.core.changes import Change
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing
-from fedbandit.core.messages import Download, Layout, Upload, array, header
+from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
-from fedbandit.core.turns import Observations
-from fedbandit.kernels.dueling.choices import share_inverse, winner_minus_loser
-from fedbandit.kernels.dueling.preference import gradients, keep_duels, outer_products
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.glm.descent import Search, new_search
-from fedbandit.kernels.glm.kept_data import Kept, nothing_kept
-
-
-@dataclass(frozen=True)
-class Information(Upload, kind="dueling.information"):
-    """What a client's new duel tells: W_new = z z^T."""
-
-    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
-
-    def check(self, bounds: Bounds) -> None:
-        """Refuse what is no z z^T: positive semi-definite, trace |z|^2 <= (2 L)^2, and sum of squares trace^2."""
-        for information in self.information:
-            trace = bounds.check_gram("information", information, observations=1)
-            if np.square(information / (trace or 1.0)).sum() < 1.0 - 1e-6 and trace > 0.0:
-                raise ProtocolError("the information is not that of one duel: it has more than one direction")
-
-
-@dataclass(frozen=True)
-class SharedInformation(Download, kind="dueling.shared-information"):
-    """W_sync; and a call for the first gradient of the round, at theta_sync."""
-
-    information: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
-    number: int = header()  # of the question
-
-
-@formerly("CohortState")
-@dataclass
-class GradientCohortState(Beliefs):
-    """Beliefs of clients that keep their duels to themselves."""
-
-    kept: Kept
-
-
-class GradientClients(DuelingClients):
-    """Clients that answer every theta with the gradient of their own loss."""
-
-    def start(self, clients: int) -> GradientCohortState:
-        """Return a cohort that has seen nothing."""
-        return GradientCohortState(*self.beliefs(clients), nothing_kept(clients, self.rule.dimension))
-
-    def learn(self, state: GradientCohortState, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
-        """Keep each client's duel and send its information."""
-        differences = winner_minus_loser(seen.features, seen.choice, seen.feedback)
-        state.kept = keep_duels(state.kept, who, differences)
-        state.turns[who] += 1
-        return (Outgoing(who, Information(outer_products(differences))),)
-
-    def receive(
-        self, state: GradientCohortState, to: Ints, message: SharedInformation | Probe
-    ) -> Sequence[Outgoing[Upload]]:
-        """Take in W_sync, or the answer; else send the gradient that is asked for."""
-        if isinstance(message, SharedInformation):
-            share_inverse(message.information, to, state.inverse)
-            theta = state.estimate[to]
-        elif message.is_answer:
-            state.estimate[to] = message.theta
-            return ()
-        else:
-            theta = np.tile(message.theta, (len(to), 1))
-        return (Outgoing(to, Gradient(gradients(state.kept, to, theta), np.full(len(to), message.number))),)
 
 
 @formerly("ServerState")
@@ -129,10 +70,11 @@ class GradientServerState:
 class GradientServer(DuelingServer):
     """Adds up information and gradients, and moves theta."""
 
-    def __init__(self, rule: ArmRule, solver: Solver[Search, Gradients]) -> None:
-        """Take the arm rule, and the way in which theta moves."""
+    def __init__(self, rule: ArmRule, solver: Solver[Search, Gradients], smallest_upload: int) -> None:
+        """Take the arm rule, the way in which theta moves, and how many duels information is over at least."""
         super().__init__(rule)
         self.solver = solver
+        self.kinds = (Information if smallest_upload == 1 else InformationPart, Gradient)
 
     def start(self, clients: int) -> GradientServerState:
         """Return a server that has received nothing."""
@@ -147,18 +89,19 @@ class GradientServer(DuelingServer):
         )
 
     def receive(
-        self, state: GradientServerState, senders: Ints, message: Information | Gradient
+        self, state: GradientServerState, senders: Ints, message: Information | InformationPart | Gradient
     ) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: share the new W_sync, or move theta."""
-        if isinstance(message, Information):
-            put(state.new_information, senders, message.information)
+        if not isinstance(message, Gradient):
+            duels = message.duels if isinstance(message, InformationPart) else 1
+            put(state.new_information, senders, message.information, duels)
             state.attendance.answer(senders)
             return self.begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
         is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
         return self.advance(state) if is_last else ()
 
     def check(
-        self, state: GradientServerState, sender: int, message: Information | Gradient,  # noqa: ARG002
+        self, state: GradientServerState, sender: int, message: Information | InformationPart | Gradient,  # noqa: ARG002
         bounds: Bounds, observations: int,
     ) -> None:  # fmt: skip
         """Refuse a gradient that is too long for the duels that the sender has told of, or information too large."""
@@ -211,6 +154,7 @@ class FLDBGD(
 
     solver: str = parameter("lbfgs", "how theta moves in an inner step", choices=("lbfgs", "gradient"))
     inner_steps: int = parameter(10, "inner steps a round of solver=gradient", symbol="M", at_least=1)
+    smallest_upload: int = smallest_upload_parameter(Change.NEVER)  # type: ignore[misc]
     step: float = parameter(1e-4, "length of a step of solver=gradient", symbol="eta", above=0)
 
     def build(self, setting: Setting) -> Federation:
@@ -220,4 +164,5 @@ class FLDBGD(
             "lbfgs": Lbfgs(rule.ridge),
             "gradient": GradientSteps(rule.ridge, self.inner_steps, self.step),
         }
-        return Federation(GradientClients(rule), GradientServer(rule, solvers[self.solver]))
+        least = self.smallest_upload
+        return Federation(GradientClients(rule, least), GradientServer(rule, solvers[self.solver], least))

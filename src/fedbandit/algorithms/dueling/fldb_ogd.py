@@ -13,6 +13,9 @@ Later, with g the sum of the gradients and t_c = t / period (algorithm 2, lines 
     r = sqrt((2 log(1 / delta) + d log(1 + T N curvature / (d ridge))) / (ridge curvature))
     theta_sync <- the mean of all theta_hat so far,   W_sync <- W_sync + the sum of the information
 
+With `smallest_upload` n > 1 sums of fewer duels are kept: after round 1, with one duel, all send zeros, so that
+theta_hat begins at zero, and the duel counts in the sums of the first period.
+
 With `average_gradient` the step is g / (rounds since the last communication) / (step_scale t) instead. (Literally, g is
 a sum over `period` rounds and 1 / t_c is `period` times 1 / t, so a longer period takes larger steps: with the paper's
 step_scale regret then falls with the period, against the paper's figures.)
@@ -39,16 +42,19 @@ from fedbandit.algorithms.dueling.shared.family import (
     put,
 )
 from fedbandit.algorithms.dueling.shared.online_duels import OnlineClients, Progress, Synchronised
+from fedbandit.algorithms.dueling.shared.parts import ProgressPart
 from fedbandit.algorithms.dueling.shared.search import Gradient, Lbfgs, Probe, check_gradient
 from fedbandit.algorithms.federated_minimum import Gradients, Questions, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
-from fedbandit.core.errors import ProtocolError
+from fedbandit.core.changes import Change
+from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.glm.descent import Search, new_search
 
 
@@ -83,9 +89,12 @@ class OnlineServerState:
 class OnlineServer(DuelingServer):
     """Finds the first minimum, and then takes one projected gradient step a communication."""
 
-    def __init__(self, rule: ArmRule, period: int, divisor: Callable[[int, int], float], radius: float) -> None:
-        """Take the arm rule, the period, what divides a gradient (by rounds and window), and the longest step."""
+    def __init__(
+        self, rule: ArmRule, period: int, divisor: Callable[[int, int], float], radius: float, smallest_upload: int
+    ) -> None:
+        """Take the arm rule, the period, what divides a gradient (by rounds and window), the longest step, and n."""
         super().__init__(rule)
+        self.kinds = (Progress if smallest_upload == 1 else ProgressPart, Gradient)
         self.period = period
         self.divisor = divisor
         self.radius = radius
@@ -109,10 +118,10 @@ class OnlineServer(DuelingServer):
         )
 
     def receive(
-        self, state: OnlineServerState, senders: Ints, message: Progress | Gradient
+        self, state: OnlineServerState, senders: Ints, message: Progress | ProgressPart | Gradient
     ) -> Sequence[Outgoing[Download]]:
         """When all clients have sent their part: go on with the search, or take a step and share it."""
-        if isinstance(message, Progress):
+        if not isinstance(message, Gradient):
             put(state.gradients, senders, message.gradient)
             put(state.new_information, senders, message.information)
             state.latest = max(state.latest, int(message.rounds.max()))
@@ -122,7 +131,8 @@ class OnlineServer(DuelingServer):
         return self.advance(state) if is_last else ()
 
     def check(
-        self, state: OnlineServerState, sender: int, message: Progress | Gradient, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: OnlineServerState, sender: int, message: Progress | ProgressPart | Gradient,  # noqa: ARG002
+        bounds: Bounds, observations: int,  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums over more duels than a period has, a round in which nothing is sent, or a too long gradient."""
         if isinstance(message, Gradient):
@@ -131,7 +141,8 @@ class OnlineServer(DuelingServer):
         rounds = int(message.rounds[0])
         if rounds > 1 and rounds % self.period:
             raise ProtocolError(f"nothing is sent after round {rounds}: the period is {self.period}")
-        message.check_sums(bounds, 0, 1 if rounds == 1 else self.period)
+        if isinstance(message, Progress):
+            message.check_sums(bounds, 0, 1 if rounds == 1 else self.period)
         self.check_information(state.information, state.new_information, message.information[0])
 
     def sums(self, state: OnlineServerState) -> Sequence[Floats]:
@@ -198,6 +209,7 @@ class FLDBOGD(
 
     step_scale: float = parameter(1000.0, "divides every gradient step", symbol="alpha", above=0)
     period: int = parameter(1, "rounds between two communications", symbol="tau", at_least=1)
+    smallest_upload: int = smallest_upload_parameter(Change.NEVER)  # type: ignore[misc]
     average_gradient: bool = parameter(False, "average the gradient over the period's rounds before the step")
 
     def build(self, setting: Setting) -> Federation:
@@ -207,5 +219,11 @@ class FLDBOGD(
         averaged = partial(averaged_divisor, step_scale=self.step_scale)
         width = float(rule.theory(np.array([setting.horizon]))[0])
         radius = 2.0 * width / math.sqrt(rule.ridge * rule.curvature)
-        server = OnlineServer(rule, self.period, averaged if self.average_gradient else literal, radius)
-        return Federation(OnlineClients(rule, self.period), server)
+        if self.period < self.smallest_upload:
+            raise InvalidInput(
+                f"period={self.period} is below smallest_upload={self.smallest_upload}, and one sum is sent a period: "
+                f"give period={self.smallest_upload} or more, or a lower smallest_upload"
+            )
+        divisor, least = averaged if self.average_gradient else literal, self.smallest_upload
+        server = OnlineServer(rule, self.period, divisor, radius, least)
+        return Federation(OnlineClients(rule, self.period, least), server)

@@ -17,6 +17,9 @@ turn (line 9, algorithm 2). The turn that calls takes none. Each of the four alg
 `n-ons-glm` (GLOC at each client alone) is `fedglb-ucb` with D infinite. A global update of J gradients costs
 N (2 J + 2) messages; that of `fedglb-ucb-3` 2 N.
 
+With `smallest_upload` n a client takes part in an update with its first m_i observations, the number of its last part
+or, if at least n have come since, all; m_i is fixed for the whole update. It calls by the event with n such only.
+
 Where the paper leaves it open: the objective is (1/n) (sum of losses + (ridge/2) |theta|^2) (equation 2 divides the
 regulariser twice); the regression stops when |gradient| <= sqrt(2 (ridge/n) eps); its model is not projected; the ball
 of radius S is projected onto exactly, in the norm of A.
@@ -43,6 +46,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.glm.rows import Schedule
 
 _TIMES = "number of global updates, spread evenly over the run"
@@ -85,7 +89,7 @@ class FedGLB(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
-        return self._sides(event(self.sync_threshold, setting), setting)
+        return self._sides(event(self.sync_threshold, setting, self.smallest_upload), setting)
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,8 @@ class FedGLB1(
         model = self.constants(setting)
         local = NoSteps(self.ridge / model.curvature)
         width = self.width(LikelihoodWidth(model, self.alpha_scale))
-        parts = Parts(self.regression(setting), local, width, calendar(self.rounds_of_update, setting))
-        return self.sides(parts, setting)
+        schedule = calendar(self.rounds_of_update, setting, self.smallest_upload)
+        return self.sides(Parts(self.regression(setting), local, width, schedule), setting)
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class FedGLB2(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
-        return self._sides(calendar(self.rounds_of_update, setting), setting)
+        return self._sides(calendar(self.rounds_of_update, setting, self.smallest_upload), setting)
 
 
 @dataclass(frozen=True)
@@ -134,11 +138,13 @@ class FedGLB3(
 ):
     """FedGLB-UCB variant 3 (algorithm 6): Newton steps globally, on the batch since the last, and locally."""
 
+    smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     rounds_of_update: int = parameter(100, _TIMES, symbol="B", at_least=1)
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; gamma is that of lemma 12 for batches of floor(N T / B) observations."""
-        model, schedule = self.constants(setting), calendar(self.rounds_of_update, setting)
+        model = self.constants(setting)
+        schedule = calendar(self.rounds_of_update, setting, self.smallest_upload)
         slack = (model.smoothness * self.radius) ** 2 + self.noise_bound**2
         gamma = 0.5 * min(1.0 / (4.0 * self.radius * math.sqrt(slack)), model.curvature / (slack * schedule.period))
         local = GradientSteps(self.ridge, 1.0 / gamma)

@@ -58,8 +58,12 @@ class TeamworkEstimates(Upload, kind="lasso.teamwork"):
 
     def new_observations(self, before: int) -> int:
         """Return how many turns the client has had, at a unit q of 1, more than it told of before."""
+        return max(0, self.rests_on(before) - before)
+
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return how many turns a client has had at the end of the stage, at a unit q of 1: at least so many."""
         turns: int = self.estimates.shape[1] << int(self.stage.max())
-        return max(0, turns - before)
+        return turns
 
 
 class Alone:

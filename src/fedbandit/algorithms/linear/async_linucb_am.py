@@ -197,7 +197,7 @@ class AsyncLinUCBAM(
         """Make both sides; the server is that of Async-LinUCB, for the global part."""
         growths = log_growth(per_client("upload_threshold", self.upload_threshold, setting.clients))
         owed = log_growth(per_client("download_threshold", self.download_threshold, setting.clients))
-        way = WAYS["async-linucb"]
+        way = replace(WAYS["async-linucb"], smallest_upload=self.smallest_upload)
         split = self._split(setting.dimension)
         cautious = replace(self, noise=self.noise + 2.0)
         rule = AlternatingRule(

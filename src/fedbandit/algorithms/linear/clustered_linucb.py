@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -57,6 +57,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.own_rows import BY_OWN_GROWTH, KnownAndOwn, KnownOwnAndLots, OwnRows, empty_own_rows
 from fedbandit.kernels.linear.peers import Verdicts, no_verdicts, peers_of
 from fedbandit.kernels.linear.ridge_rows import scratch_for
@@ -232,6 +233,7 @@ class ClusteredLinUCB(
         infinite=True,
         change=Change.AT_ONCE,
     )
+    smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     test_level: float = parameter(
         0.1,
         "how many of its own kind a client is wrongly told apart from at a time, in the mean; 0: nobody is told apart",
@@ -242,7 +244,7 @@ class ClusteredLinUCB(
         """Make both sides."""
         uploads = per_client("upload_threshold", self.upload_threshold, setting.clients)
         downloads = per_client("download_threshold", self.download_threshold, setting.clients)
-        rule, way = self.rule(setting.dimension), WAYS["async-linucb"]
+        rule, way = self.rule(setting.dimension), replace(WAYS["async-linucb"], smallest_upload=self.smallest_upload)
         clients = ClusteredClients(rule, setting.dimension, log_growth(uploads), way, greets=np.isfinite(downloads))
         server = ClusteredServer(self.ridge, self.noise, self.test_level, setting.dimension, downloads)
         return Federation(clients, server, SharingShortcut(clients, server) if setting.clients > 1 else None)

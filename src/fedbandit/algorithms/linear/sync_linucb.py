@@ -7,6 +7,9 @@ After its turn client i calls for a synchronisation iff, with dt_i its turns sin
 Its upload is the call. The server then asks every other client of the roster for its own upload (a signal), and when
 all have answered sends V_g, b_g to all: 2N messages. A client that has had no turn takes part and keeps what it gets.
 
+With `smallest_upload` n a client calls only with n observations, and one that is called with fewer answers with nothing
+and keeps them: dt_i then counts on.
+
 A deadline ends a synchronisation without those who are silent: all are sent what there is. What a silent client has
 stays with it; its upload, when it comes, is merged and calls for nothing.
 """
@@ -38,6 +41,7 @@ from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.download_check import merge
 
 
@@ -52,11 +56,12 @@ class SyncClients(LinearClients):
     """Clients that also upload when they are called."""
 
     def receive(self, state: LinearCohortState, to: Ints, message: Shared | Call) -> Sequence[Outgoing[Upload]]:
-        """Answer a call with what is not yet uploaded, be it nothing; note a snapshot."""
+        """Answer a call with what is not yet uploaded, be it nothing, or too little to tell; note a snapshot."""
         if not isinstance(message, Call):
             return super().receive(state, to, message)
         row = state.row_of[to]
-        has_news = (row >= 0) & (state.rows.fresh[row] > 0)
+        rows = state.rows
+        has_news = (row >= 0) & (rows.fresh[row] > 0) & (rows.telling[row] >= self.smallest)
         busy, idle = to[has_news], to[~has_news]
         for client in busy[state.slot_of[busy] >= 0].tolist():
             self.settle(state, client)  # before its buffer, which belongs on top of the download, is emptied
@@ -177,6 +182,7 @@ class SyncLinUCB(
         change=Change.AT_ONCE,
     )
 
+    smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     welcome: bool = parameter(
         False, "as in async-linucb; here it changes nothing, since snapshots reach clients before their first turn too"
     )
@@ -186,7 +192,7 @@ class SyncLinUCB(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
-        way = replace(WAYS["sync-linucb"], precision=self.precision)
+        way = replace(WAYS["sync-linucb"], precision=self.precision, smallest_upload=self.smallest_upload)
         rule = self.rule(setting.dimension, timed=way.timed)
         thresholds = np.full(setting.clients, self.sync_threshold + TIE if self.sync_threshold > 0 else 0.0)
         greets = np.zeros(setting.clients, dtype=np.bool_)

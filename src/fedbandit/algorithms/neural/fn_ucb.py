@@ -15,6 +15,9 @@ determinants being those of the diagonals (appendix E), every client trains its 
 sends W_new, B_new, theta_i, alpha_i and V_i^-1; the server sums the first two, averages the weights, takes the least
 alpha and broadcasts. Before the first communication f = 0 and V_j^-1 = I / ridge.
 
+With `smallest_upload` n a client asks for a communication, and contributes to one, with n new observations only; with
+fewer it repeats the network, the inverse and the alpha of its last contribution, with zero sums, and keeps its own.
+
 The ratio of section 3.3 is taken over the K arms of the round and kept until the next communication (appendix F).
 With `diagonal`, the first term of UCB^a is moved to [0, 1] over the K arms (footnote 4).
 """
@@ -30,6 +33,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class FNUCBAlgorithm(NeuralAlgorithm):
         infinite=True,
         change=Change.AT_ONCE,
     )
+    smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     weight: str | float = parameter(
         "ramp:700", "of the network's bound: theory, ramp:ROUNDS, or a constant", symbol="alpha", at_least=0, at_most=1
     )
@@ -76,14 +81,16 @@ class FNUCBAlgorithm(NeuralAlgorithm):
 
         exchange, weight = Exchange(learner.rounds, self.all_inverses), weight_of(self.weight)
         predicting = "average" if self.aggregate else "own"
-        clients = FNUCBClients(learner, exchange, weight, self.sync_threshold, predicting, self.train_from)
+        clients = FNUCBClients(
+            learner, exchange, weight, self.sync_threshold, predicting, self.train_from, self.smallest_upload
+        )
         habits = learner.habits(
             predicts_with=predicting,
             trains_from=self.train_from,
             weighs_ratio=weight.needs_ratio,
             all_inverses=self.all_inverses,
         )
-        every_round = self.sync_threshold == 0
+        every_round = self.sync_threshold == 0 and self.smallest_upload == 1
         shortcut = FNUCBShortcut(learner, habits, exchange, weight) if every_round else None
         return Federation(clients, FNUCBServer(exchange), shortcut)
 

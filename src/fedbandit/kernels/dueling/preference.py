@@ -42,9 +42,9 @@ def _keep_each(kept: Kept, who: Ints, differences: Floats) -> None:
             keep(kept, who[each], -differences[each], 0.0)
 
 
-def gradients(kept: Kept, who: Ints, theta: Floats) -> Floats:
-    """Return each client's gradient (m, d) over all its duels, at its own theta (m, d)."""
-    return gradient_of_each(kept, who, np.zeros_like(kept.length), kept.length, theta, LOGISTIC)
+def gradients(kept: Kept, who: Ints, stop: Ints, theta: Floats) -> Floats:
+    """Return each client's gradient (m, d) over its duels before its `stop` (clients,), at its own theta (m, d)."""
+    return gradient_of_each(kept, who, np.zeros_like(kept.length), stop, theta, LOGISTIC)
 
 
 @compiled

@@ -83,6 +83,17 @@ def recall(kept: Kept, client: int, place: int, arm: Floats) -> float:
 
 
 @compiled
+def telling_of_each(kept: Kept, who: Ints, start: Ints, stop: Ints) -> Ints:
+    """Return how many of each client's observations from its `start` to its `stop` are of an arm that is not zero."""
+    found, arm = np.zeros(who.size, dtype=np.int64), np.empty(kept.arms.shape[2])
+    for each in range(who.size):
+        for place in range(start[who[each]], stop[who[each]]):
+            recall(kept, who[each], place, arm)
+            found[each] += arm.any()
+    return found
+
+
+@compiled
 def predict(block: Floats, model: Floats, link: int, work: Lanes) -> None:
     """Write mu(x^T model) of all lanes of a block to the row of means."""
     margin = work.numbers[MARGIN]

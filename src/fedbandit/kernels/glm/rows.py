@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.former_names import regrouped
 from fedbandit.kernels.glm.kept_data import Kept, keep
 from fedbandit.kernels.glm.links import mean, slope
 from fedbandit.kernels.glm.projection import project_to_ball
@@ -32,6 +33,7 @@ FROZEN, STEP, GRADIENT_STEP, REFIT = 0, 1, 2, 3
 REFRESH = 1024  # after so many rank-one updates the inverses are computed afresh
 
 
+@regrouped(lambda stored: {"telling": np.zeros_like(stored["turns"])})  # before there was a smallest upload
 class GlmRows(NamedTuple):
     """What each client knows; the first axis is the client."""
 
@@ -51,6 +53,7 @@ class GlmRows(NamedTuple):
     last: Ints  # t_last: the round of the last global update
     version: Ints  # global updates taken in
     updates: Ints  # rank-one updates since the inverses were computed afresh
+    telling: Ints  # observations, of arms that are not zero, that no global update speaks of yet
 
 
 class Schedule(NamedTuple):
@@ -60,6 +63,7 @@ class Schedule(NamedTuple):
     period: int  # turns of all clients between two updates
     updates: int  # B: so many of them
     clients: int  # N: how many clients take turns
+    smallest: int  # observations that a client must have for the event, beyond those that an update spoke of
 
 
 class Rule(NamedTuple):
@@ -84,13 +88,13 @@ def empty_rows(clients: int, dimension: int, ridge: float, metric_ridge: float, 
     """
     vectors = [np.zeros((clients, dimension)) for _ in range(3)]
     square, online, offline, base, growth = (np.zeros(clients) for _ in range(5))
-    turns, last, version, updates = (np.zeros(clients, dtype=np.int64) for _ in range(4))
+    turns, last, version, updates, telling = (np.zeros(clients, dtype=np.int64) for _ in range(5))
     grams = [np.zeros((many, dimension, dimension)) for many in (clients, metrics)]
     identity = np.eye(dimension)
     inverses = [np.tile(identity / each, (many, 1, 1)) for each, many in ((ridge, clients), (metric_ridge, metrics))]
     return GlmRows(
         vectors[0], grams[0], inverses[0], vectors[1], vectors[2], grams[1], inverses[1], square, online, offline, base,
-        growth, turns, last, version, updates,
+        growth, turns, last, version, updates, telling,
     )  # fmt: skip
 
 
@@ -126,7 +130,9 @@ def is_due(rows: GlmRows, client: int, turns: int, schedule: Schedule) -> bool:
     cohort = rows.turns.size
     scheduled = min(schedule.updates, turns * schedule.clients // (schedule.period * cohort))
     waited = rows.turns[client] - rows.last[client]
-    return bool(scheduled > rows.version[client] or waited * rows.growth[client] > schedule.threshold)
+    if scheduled > rows.version[client]:
+        return True
+    return bool(rows.telling[client] >= schedule.smallest and waited * rows.growth[client] > schedule.threshold)
 
 
 @compiled
@@ -190,6 +196,7 @@ def learn(
     keep(kept, client, arm, reward)
     turns[0] += 1
     rows.turns[client] += 1
+    rows.telling[client] += arm.any()
     margin = dot(arm, rows.model[client])
     residual = mean(rule.link, margin) - reward
     if rule.local != FROZEN:

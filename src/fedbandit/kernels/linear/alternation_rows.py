@@ -107,6 +107,7 @@ def observe(
         own = beside.whole
         observe_part(own, beside.estimates, row, arm, reward, rule.whole, scratch)
         rows.turns[row] += 1
+        rows.telling[row] += arm[: rule.split.global_end].any()  # what it will upload says something of them
         if beside.estimates.informed[row] or (own.turns[row] >= arm.size and has_full_rank(own.gram[row])):
             start(rows, beside, row, rule, scratch)
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.former_names import regrouped
 from fedbandit.kernels.linear.confidence import (
     Width,
     add_optimistic_scores,
@@ -32,6 +33,7 @@ from fedbandit.kernels.shared.compiled import inlined
 REFRESH = 1024  # after so many rank-one updates the inverse is computed afresh
 
 
+@regrouped(lambda stored: {"telling": stored["fresh"].copy()})  # which 0.1.0 did not count apart
 class RidgeRows(NamedTuple):
     """What each client that has acted knows; the first axis is the row."""
 
@@ -44,6 +46,7 @@ class RidgeRows(NamedTuple):
     log_det: Floats  # log det(V_i + ridge I)
     growth: Floats  # log(det(V_i + ridge I) / det(V_i - dV_i + ridge I))
     fresh: Ints  # observations not yet uploaded
+    telling: Ints  # of these, those of an arm that is not zero: `smallest_upload` counts them
     updates: Ints  # rank-one updates since the inverse was last computed afresh
     turns: Ints  # turns so far
 
@@ -76,6 +79,7 @@ def empty_rows(capacity: int, dimension: int) -> RidgeRows:
         log_det=np.zeros(capacity),
         growth=np.zeros(capacity),
         fresh=np.zeros(capacity, dtype=np.int64),
+        telling=np.zeros(capacity, dtype=np.int64),
         updates=np.zeros(capacity, dtype=np.int64),
         turns=np.zeros(capacity, dtype=np.int64),
     )
@@ -216,6 +220,7 @@ def observe(
     rows.growth[row] += stretch
     rows.log_det[row] += stretch
     rows.fresh[row] += 1
+    rows.telling[row] += stretch > 0.0  # a zero arm stretches nothing
     rows.turns[row] += 1
     rows.updates[row] += 1
     if rows.updates[row] == REFRESH:
@@ -236,6 +241,6 @@ def flush(rows: RidgeRows, row: Ints) -> tuple[Floats, Floats, Ints]:
     """Empty the upload buffers of some rows; return dV, db and the number of observations."""
     place = slice(int(row[0]), int(row[0]) + 1) if row.size == 1 else row  # one row, the usual case, is quicker so
     news = rows.new_gram[place].copy(), rows.new_moment[place].copy(), rows.fresh[place].copy()
-    for each in (rows.new_gram, rows.new_moment, rows.growth, rows.fresh):
+    for each in (rows.new_gram, rows.new_moment, rows.growth, rows.fresh, rows.telling):
         each[place] = 0
     return news

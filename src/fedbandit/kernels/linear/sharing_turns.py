@@ -47,9 +47,9 @@ class Sending(NamedTuple):
 
 @compiled
 def play_and_share(
-    row_of: Ints, slot_of: Ints, rows: RidgeRows, waiting: Snapshots, scored: Any, rule: Any, thresholds: Floats,
-    next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int, choices: Ints,
-    scratch: Floats, served: Served, sending: Sending,
+    row_of: Ints, slot_of: Ints, rows: RidgeRows, waiting: Snapshots, scored: Any, rule: Any, smallest: int,
+    thresholds: Floats, next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int,
+    choices: Ints, scratch: Floats, served: Served, sending: Sending,
 ) -> int:  # fmt: skip
     """Play turns from `start` on, each with what it exchanges; return the next, whose client has no row yet."""
     turn, clients = start, served.margins.size
@@ -57,8 +57,8 @@ def play_and_share(
     moments = np.empty((clients, rows.moment.shape[1]))
     while turn < client.size:
         turn, why = play(
-            row_of, slot_of, rows, waiting, scored, rule, False, thresholds, next_ask, client, arms, payoff, draws,
-            turn, choices, scratch,
+            row_of, slot_of, rows, waiting, scored, rule, False, smallest, thresholds, next_ask, client, arms, payoff,
+            draws, turn, choices, scratch,
         )  # fmt: skip
         if why == NEWCOMER:
             break
@@ -93,6 +93,7 @@ def upload(
     moment[:] = 0.0
     rows.growth[row] = 0.0
     rows.fresh[row] = 0
+    rows.telling[row] = 0
     sending.uploads[turn] += 1
     sending.downloads[turn] += count
     for place in range(count):

@@ -22,10 +22,14 @@ DONE, NEWCOMER, FIRST, UPLOAD, ASK = 0, 1, 2, 3, 4  # why `play` came back
 
 
 @inlined
-def reason(growth: float, fresh: int, turns: int, is_timed: bool, threshold: float) -> int:
-    """Return UPLOAD if a client's own news are worth one, FIRST if it had its first turn, else DONE."""
+def reason(growth: float, fresh: int, telling: int, turns: int, is_timed: bool, smallest: int, threshold: float) -> int:
+    """Return UPLOAD if a client's own news are worth one, FIRST if it had its first turn, else DONE.
+
+    News of fewer observations than the smallest upload are worth none, however much they say. What is not uploaded now
+    is owed nobody: the next turn is judged by what is known then.
+    """
     weight = float(fresh) if is_timed else 1.0
-    if weight * growth > threshold:
+    if telling >= smallest and weight * growth > threshold:
         return UPLOAD
     return FIRST if turns == 1 else DONE
 
@@ -36,8 +40,8 @@ reason_of_one = interpreted(reason)  # three comparisons: a call of machine code
 @compiled
 def play(
     row_of: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, scored: Any, rule: Any, is_timed: bool,
-    thresholds: Floats, next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int,
-    choices: Ints, scratch: Floats,
+    smallest: int, thresholds: Floats, next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats,
+    start: int, choices: Ints, scratch: Floats,
 ) -> tuple[int, int]:  # fmt: skip
     """Play turns from `start` on until one needs attention; return the next turn and the reason.
 
@@ -60,7 +64,8 @@ def play(
         arm = choose(scored, row, arms[turn], draws[turn], rule, scratch)
         choices[turn] = arm
         observe(rows, scored, row, arms[turn, arm], payoff[turn, arm], rule, scratch)
-        why = reason(rows.growth[row], rows.fresh[row], rows.turns[row], is_timed, thresholds[who])
+        news = rows.growth[row], rows.fresh[row], rows.telling[row], rows.turns[row]
+        why = reason(news[0], news[1], news[2], news[3], is_timed, smallest, thresholds[who])
         if why != DONE:
             return turn + 1, why
     return client.size, DONE

@@ -65,6 +65,10 @@ class DiagonalGrams:
         """Count an observation of each client; its diagonal is summed elsewhere."""
         new.used[who] += 1
 
+    def no_sums(self, zeros: Array) -> Gram:
+        """Return what clients upload that have nothing to tell."""
+        return Gram(zeros)
+
     def take(self, new: Sums, who: Ints, diagonal: Array) -> Gram:
         """Return what clients upload."""
         new.used[who] = 0
@@ -118,6 +122,10 @@ class FullGrams:
     def add(self, new: Sums, who: Ints, rows: Array) -> None:
         """Keep the features (n, 1, q) that clients have observed."""
         new.add(who, rows)
+
+    def no_sums(self, zeros: Array) -> Gram:
+        """Return what clients upload that have nothing to tell."""
+        return Gram(zeros, None, zeros[:, None])
 
     def take(self, new: Sums, who: Ints, diagonal: Array) -> Gram:
         """Return what clients upload; it is theirs no more."""

@@ -134,7 +134,7 @@ class Inbox(NamedTuple):
     """
 
     rows: Floats  # (clients, ...)
-    counts: Ints  # (clients,) uploads of each
+    counts: Ints  # (clients,) duels that the rows are over; of FLDB-OGD without a smallest upload, uploads
 
 
 def empty_inbox(clients: int, *shape: int) -> Inbox:
@@ -146,10 +146,10 @@ def empty_inbox(clients: int, *shape: int) -> Inbox:
     return Inbox(np.zeros((clients, *shape)), np.zeros(clients, dtype=np.int64))
 
 
-def put(inbox: Inbox, senders: Ints, rows: Floats) -> None:
-    """Add each sender's row to what it has sent."""
+def put(inbox: Inbox, senders: Ints, rows: Floats, duels: Ints | int = 1) -> None:
+    """Add each sender's row, over so many duels, to what it has sent."""
     inbox.rows[senders] += rows
-    inbox.counts[senders] += 1
+    inbox.counts[senders] += duels
 
 
 def emptied(inbox: Inbox) -> Floats:

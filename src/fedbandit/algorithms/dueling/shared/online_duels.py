@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from fedbandit.algorithms.dueling.shared.family import ArmRule, Beliefs, DuelingClients
+from fedbandit.algorithms.dueling.shared.parts import ProgressPart, part_of
 from fedbandit.algorithms.dueling.shared.search import Gradient, Probe
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Floats, Ints, no_ints
 from fedbandit.core.bounds import Bounds, check_counts, check_length
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing
@@ -67,15 +68,22 @@ class OnlineCohortState(Beliefs):
     gradient: Floats  # (clients, d)
     information: Floats  # (clients, d, d) W_new
     first: Floats  # (clients, d) winner - loser of the first duel, for the search after round 1
+    telling: Ints = field(default_factory=no_ints, kw_only=True)  # (clients,) duels in the sums that count
+
+    def __post_init__(self) -> None:
+        """Fill in what a state of 0.1.0 does not have; it has no use for it."""
+        if len(self.telling) != len(self.turns):
+            self.telling = np.zeros_like(self.turns)
 
 
 class OnlineClients(DuelingClients):
     """Clients that add up gradients for a period, and then send them."""
 
-    def __init__(self, rule: ArmRule, period: int) -> None:
-        """Take the arm rule, and the rounds between two communications."""
+    def __init__(self, rule: ArmRule, period: int, smallest_upload: int) -> None:
+        """Take the arm rule, the rounds between two communications, and how many duels sums are over at least."""
         super().__init__(rule)
         self.period = period
+        self.smallest_upload = smallest_upload
 
     def start(self, clients: int) -> OnlineCohortState:
         """Return a cohort that has seen nothing."""
@@ -96,13 +104,23 @@ class OnlineClients(DuelingClients):
         state.turns[who] += 1
         rounds = state.turns[who]
         is_first = rounds == 1
-        state.first[who[is_first]] = differences[is_first]
+        if self.smallest_upload == 1:
+            state.first[who[is_first]] = differences[is_first]
+        state.telling[who] += differences.any(axis=1)
         due = who[is_first | (rounds % self.period == 0)]
         if not due.size:
             return ()
-        message = Progress(state.gradient[due], state.information[due], state.turns[due])
-        state.gradient[due] = 0.0
-        state.information[due] = 0.0
+        if self.smallest_upload == 1:
+            message: Upload = Progress(state.gradient[due], state.information[due], state.turns[due])
+            told = due
+        else:
+            enough, duels = state.telling[due] >= self.smallest_upload, state.telling[due]
+            gradient, information = (part_of(enough, each[due]) for each in (state.gradient, state.information))
+            message = ProgressPart(gradient, information, state.turns[due], np.where(enough, duels, 0))
+            told = due[enough]
+        state.gradient[told] = 0.0
+        state.information[told] = 0.0
+        state.telling[told] = 0
         return (Outgoing(due, message),)
 
     def receive(self, state: OnlineCohortState, to: Ints, message: Synchronised | Probe) -> Sequence[Outgoing[Upload]]:

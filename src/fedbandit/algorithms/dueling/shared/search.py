@@ -39,6 +39,10 @@ class Gradient(Upload, kind="dueling.gradient"):
         """Return 0: the information has told of the duels."""
         return 0
 
+    def rests_on(self, told: int) -> int:
+        """Return all duels that the information has told of: it is over the same."""
+        return told
+
 
 def check_gradient(questions: Questions[Gradients], message: Gradient, duels: int, bounds: Bounds) -> None:
     """Refuse an answer that is far ahead, or longer than the gradient of so many duels: |g| <= sum |z| <= n 2 L.

@@ -19,7 +19,7 @@ from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Played
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.glm import play as kernel
-from fedbandit.kernels.glm.kept_data import Kept, is_full, nothing_kept, with_more_room
+from fedbandit.kernels.glm.kept_data import Kept, is_full, nothing_kept, telling_of_each, with_more_room
 from fedbandit.kernels.glm.links import mean
 from fedbandit.kernels.glm.rows import GlmRows, Rule, empty_rows
 
@@ -51,6 +51,7 @@ class GlmClients(Clients):
         self.local = local
         self.width = width
         self.dimension = dimension
+        self.smallest = rule.schedule.smallest
 
     def start(self, clients: int) -> GlmCohortState:
         """Return a cohort that has seen nothing."""
@@ -118,10 +119,12 @@ class GlmClients(Clients):
         rows, shared, kept = state.rows, state.shared, state.kept
         behind, ready = to[rows.version[to] < call.version - 1], to[rows.version[to] == call.version - 1]
         new = ready[shared.calling[ready] < call.version]  # a repeated call finds the same observations
-        shared.before[new], shared.called[new] = shared.called[new], kept.length[new]
+        shared.before[new] = shared.called[new]
+        self._take_part(state, new)
         shared.calling[new] = call.version
         if call.since >= 0:
             shared.before[ready] = call.since
+            self._leave_out_few(state, ready)
         outgoing: list[Outgoing[Upload]] = []
         if ready.size:
             last = shared.model[ready]
@@ -130,6 +133,26 @@ class GlmClients(Clients):
         if behind.size:
             outgoing.append(Outgoing(behind, Behind(rows.version[behind])))
         return outgoing
+
+    def _take_part(self, state: GlmCohortState, who: Ints) -> None:
+        """Let clients take part in an update with all that they have observed, or as in the last, if that is too few.
+
+        The number is fixed for the whole update: the gradient of some observations, and that of one more, would tell
+        the one.
+        """
+        part = who[state.rows.telling[who] >= self.smallest]
+        state.shared.called[part] = state.kept.length[part]
+        state.rows.telling[part] = 0
+
+    def _leave_out_few(self, state: GlmCohortState, who: Ints) -> None:
+        """Let clients whose stores were lost, and who are told since when to tell, tell nothing of too few."""
+        if not self.smallest:
+            return
+        shared, kept = state.shared, state.kept
+        few = who[telling_of_each(kept, who, shared.before, shared.called) < self.smallest]
+        few = few[shared.called[few] > shared.before[few]]
+        shared.called[few] = shared.before[few]
+        state.rows.telling[few] = telling_of_each(kept, few, shared.called, kept.length)
 
     def _take_in(self, state: GlmCohortState, to: Ints, message: Any) -> None:
         """Set what the update brings, then take in anew what was observed after the call for it."""

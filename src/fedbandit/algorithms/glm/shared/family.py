@@ -16,6 +16,7 @@ from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.glm.links import IDENTITY, LOGISTIC, POISSON, mean, slope
 from fedbandit.kernels.glm.rows import Rule, Schedule
 from fedbandit.kernels.glm.width import Model
@@ -36,15 +37,20 @@ def slopes(link: str, radius: float) -> tuple[float, float]:
     return min(ends), 0.25 if link == "logistic" else max(ends)
 
 
-def event(threshold: float, setting: Setting) -> Schedule:
-    """Return the schedule by events: (t - t_last) log(det A_i / det(A_i - dA_i)) > threshold."""
-    return Schedule(threshold, period=1, updates=0, clients=setting.clients)
+def event(threshold: float, setting: Setting, smallest_upload: int = 1) -> Schedule:
+    """Return the schedule by events: (t - t_last) log(det A_i / det(A_i - dA_i)) > threshold, with news enough."""
+    return Schedule(threshold, 1, 0, setting.clients, _smallest(smallest_upload))
 
 
-def calendar(updates: int, setting: Setting) -> Schedule:
+def calendar(updates: int, setting: Setting, smallest_upload: int) -> Schedule:
     """Return the fixed schedule: B updates, one after every floor(N T / B) turns (at least one)."""
     period = max(1, setting.clients * setting.horizon // updates)
-    return Schedule(math.inf, period, updates, setting.clients)
+    return Schedule(math.inf, period, updates, setting.clients, _smallest(smallest_upload))
+
+
+def _smallest(smallest_upload: int) -> int:
+    """Return how many observations that tell something are news; 0: those that tell nothing will do, too."""
+    return smallest_upload if smallest_upload > 1 else 0
 
 
 class Parts(NamedTuple):
@@ -104,6 +110,7 @@ class GlmAlgorithm(Algorithm):
 class RegressionAlgorithm(GlmAlgorithm):
     """The parameters of the members whose global update is a regression."""
 
+    smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     suboptimality: float | None = parameter(
         None, "how far above its minimum the global objective may stay; default: 1/n^2", symbol="epsilon", above=0
     )

@@ -81,6 +81,10 @@ class _Sums(Upload):
         """Return by how many the client has made more than it told of before."""
         return max(0, int(self.observations.sum()) - before)
 
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over."""
+        return int(self.told().sum())
+
 
 @dataclass(frozen=True)
 class Statistics(_Sums, kind="glm.statistics"):
@@ -127,6 +131,10 @@ class _Answer(Upload):
     def new_observations(self, before: int) -> int:  # noqa: ARG002
         """Return 0: the statistics have told of them."""
         return 0
+
+    def rests_on(self, told: int) -> int:
+        """Return all that the statistics have told of: it is over the same."""
+        return told
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ class LinearClients(Correspondents):
         self.dimension = dimension
         self.sizes = {"d": dimension}  # of the messages: perhaps of a part of the features only
         self.thresholds = thresholds
+        self.smallest = way.smallest
         self.way = way
         self.greets = greets
         self.kinds = way.downloads
@@ -151,8 +152,8 @@ class LinearClients(Correspondents):
                 self.kernels.observe(rows, self.scored(state), row, arm, float(seen.feedback[each]), self.rule, scratch)
             else:
                 add_late(rows, row, arm, float(seen.feedback[each]), self.ridge, float(seen.weight[each]))
-            growth, fresh, turns = rows.growth[row], rows.fresh[row], rows.turns[row]
-            why = reason_of_one(growth, fresh, turns, self.is_timed, self.thresholds[client])
+            news = rows.growth[row], rows.fresh[row], rows.telling[row], rows.turns[row]
+            why = reason_of_one(*news, self.is_timed, self.smallest, self.thresholds[client])
             if why != DONE:
                 outgoing += self.news(state, who[each : each + 1], why)
         return outgoing
@@ -169,8 +170,8 @@ class LinearClients(Correspondents):
                 self.settle(state, int(turns.client[turn]))
             turn, why = self.kernels.play(
                 state.row_of, state.slot_of, state.rows, state.shared, self.scored_with(state, lots), self.rule,
-                self.is_timed, self.thresholds, state.exchange.next_ask, turns.client, turns.features,
-                turns.outcomes.payoff, draws, turn, choices, scratch,
+                self.is_timed, self.smallest, self.thresholds, state.exchange.next_ask, turns.client,
+                turns.features, turns.outcomes.payoff, draws, turn, choices, scratch,
             )  # fmt: skip
             outgoing: Sequence[Outgoing[Upload]] = ()
             if why == ASK:

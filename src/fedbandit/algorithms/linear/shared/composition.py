@@ -22,7 +22,8 @@ def compose(
     algorithm: LinearAlgorithm, setting: Setting, way: Way, uploads: Thresholds, downloads: Thresholds
 ) -> Federation:
     """Return both sides of an asynchronous algorithm, whose thresholds are ratios of determinants."""
-    way = replace(way, fades=algorithm.discount < 1.0 or algorithm.restart_quorum > 0)
+    fades = algorithm.discount < 1.0 or algorithm.restart_quorum > 0
+    way = replace(way, fades=fades, smallest_upload=algorithm.smallest_upload)
     growths = log_growth(per_client("upload_threshold", uploads, setting.clients))
     owed = log_growth(per_client("download_threshold", downloads, setting.clients))
     greets = owed < np.inf if is_met(way) else np.zeros(setting.clients, dtype=np.bool_)

@@ -22,6 +22,7 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
+from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.confidence import Width
 from fedbandit.kernels.linear.rules import AUTO, IGW, PERTURBED, THOMPSON, UCB, GapRule, Rule, ScoreRule
 
@@ -90,8 +91,9 @@ class LinearAlgorithm(Algorithm):
 
 @dataclass(frozen=True)
 class RestartingAlgorithm(LinearAlgorithm):
-    """The parameters of members that may notice by themselves that the world has changed: see `shared.restarting`."""
+    """The parameters of asynchronous members, which may notice that the world has changed: see `shared.restarting`."""
 
+    smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     restart_quorum: int = parameter(  # type: ignore[misc]
         0, "clients that must find at once that the world has changed, for all to forget all; 0: never",
         general=True, at_least=0,

@@ -62,6 +62,8 @@ def age_rows(known: RidgeRows, rows: int, ridge: float, weight: float) -> None:
     age_model(model_of(known), rows, ridge, weight)
     age_arrays(weight, known.new_gram[:rows], known.new_moment[:rows])
     known.updates[:rows] = 0
+    if weight == 0.0:
+        known.telling[:rows] = 0
     upper = np.empty(known.gram.shape[1:])
     for row in np.flatnonzero(known.fresh[:rows]).tolist():
         shared = known.gram[row] - known.new_gram[row]
@@ -124,6 +126,7 @@ def add_late(rows: RidgeRows, row: int, arm: Floats, reward: float, ridge: float
     rows.growth[row] = rows.log_det[row] - factorise(rows.gram[row] - rows.new_gram[row], ridge, upper)
     rows.updates[row] = 0
     rows.fresh[row] += 1
+    rows.telling[row] += bool(gram.any())
     rows.turns[row] += 1
 
 

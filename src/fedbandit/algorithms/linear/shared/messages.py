@@ -41,6 +41,10 @@ class Statistics(Upload, kind="linear.statistics"):
         """Return the number that the sums are over: all of them are new."""
         return int(self.observations.sum())
 
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over."""
+        return int(self.observations.sum())
+
 
 @dataclass(frozen=True)
 class Factors(Upload, kind="lean.sums"):
@@ -71,6 +75,10 @@ class Factors(Upload, kind="lean.sums"):
 
     def new_observations(self, before: int) -> int:  # noqa: ARG002
         """Return the number that the sums are over, but for what rounding had left of those before."""
+        return int(self.observations.sum())
+
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over."""
         return int(self.observations.sum())
 
 

@@ -59,8 +59,8 @@ class SharingShortcut:
             sending = Sending(exchange.lost, exchange.known, side.greets, hellos, uploads, downloads)
             turn = SHARING[side.rule.exploration](
                 clients.row_of, clients.slot_of, clients.rows, clients.shared, side.scored_with(clients, lots),
-                side.rule, side.thresholds, exchange.next_ask, turns.client, turns.features, turns.outcomes.payoff,
-                draws, turn, choices, scratch, served, sending,
+                side.rule, side.smallest, side.thresholds, exchange.next_ask, turns.client, turns.features,
+                turns.outcomes.payoff, draws, turn, choices, scratch, served, sending,
             )  # fmt: skip
         server.uploads, server.version = (int(each) for each in served.numbers)
         size, one = side.dimension, np.ones(1, dtype=np.int64)

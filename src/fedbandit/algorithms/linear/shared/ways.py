@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | upload rule | when a client uploads dV_i | its determinant has grown by a factor; `timed`: log growth times turns |
 | `delivery` | when a client gets a download | see `Delivery` |
+| `smallest_upload` | on how many observations an upload rests at least | 1: on any |
 | `welcome` | whether a newcomer asks before its first turn | no: its first choice is blind |
 | `uses_own` | what scores use | all that a client knows, or its last download alone |
 | `precision` | how sums travel | see `shared.encoding` |
@@ -50,7 +51,13 @@ class Way:
     uses_own: bool = True
     precision: str = "float64"
     ask_growth: float = 1.0  # with `Delivery.TURN`: who asked after n turns asks again after ask_growth n
+    smallest_upload: int = 1
     fades: bool = False  # whether sums lose weight on their way, so that questions tell eigenvalues and not a level
+
+    @property
+    def smallest(self) -> int:
+        """Return how many observations that tell something make an upload; 0: those that tell nothing will do, too."""
+        return self.smallest_upload if self.smallest_upload > 1 else 0
 
     @property
     def first_ask(self) -> int:

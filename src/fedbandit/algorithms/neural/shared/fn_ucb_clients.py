@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
 
+from fedbandit.algorithms.neural.shared.cohort import NeuralCohortState
 from fedbandit.algorithms.neural.shared.exchange import Exchange
-from fedbandit.algorithms.neural.shared.learner import Learner, Own
+from fedbandit.algorithms.neural.shared.learner import Learner
 from fedbandit.algorithms.neural.shared.messages import Call, Consensus, SyncRequest
+from fedbandit.algorithms.neural.shared.told import nothing_told
 from fedbandit.algorithms.neural.shared.weights import Weight
-from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.core.former_names import formerly
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Cadence, Outgoing, TurnByTurn
 from fedbandit.core.messages import Upload
 from fedbandit.core.turns import Observations
@@ -25,28 +25,6 @@ from fedbandit.kernels.neural.steps import Learnt
 from fedbandit.kernels.neural.sums import Sums
 
 
-@formerly("CohortState")
-@dataclass
-class NeuralCohortState:
-    """What the clients know. Arrays that all clients share have one row."""
-
-    own: Own
-    pooled: Numbers  # V-bar_i without what is pending
-    pending: Numbers | None  # (clients, q) features that V-bar_i lacks: a download may make them needless
-    learnt: Learnt  # since the last upload; each (clients, q), or one row that all share
-    new: Sums  # W_new,i
-    synced: Synced  # the pooled matrix of the latest version
-    synced_diagonal: Numbers  # (clients or 1, q) the diagonal of W_sync
-    thetas: Numbers  # (clients or 1, p_0) theta_sync,NN
-    sent: Numbers  # (clients or 1, number, ...) the inverses that were broadcast
-    offers: Numbers | None  # (clients, K, d) the latest arms, where a weight needs them
-    alpha: Floats  # (clients,) as received
-    heard: Bools  # (clients,) whether a download has come
-    since: Ints  # (clients,) turns since the last one
-    version: Ints  # (clients,) of the last download
-    unsent: Ints  # (clients,) turns since the last upload
-
-
 class FNUCBClients(TurnByTurn):
     """Clients that combine what all have seen with a network that all have trained."""
 
@@ -54,9 +32,11 @@ class FNUCBClients(TurnByTurn):
     draws = 0
 
     def __init__(
-        self, learner: Learner, exchange: Exchange, weight: Weight, threshold: float, predicting: str, training: str
-    ) -> None:
-        """Take how to learn, exchange and weigh, D, and with whose weights to predict, and to train on from."""
+        self, learner: Learner, exchange: Exchange, weight: Weight, threshold: float, predicting: str, training: str,
+        smallest_upload: int,
+    ) -> None:  # fmt: skip
+        """Take how to learn, exchange and weigh, D, with whose weights to predict, and to train on from, and n."""
+        self.smallest = smallest_upload if smallest_upload > 1 else 0
         self.learner = learner
         self.rounds = learner.rounds
         self.exchange = exchange
@@ -71,7 +51,7 @@ class FNUCBClients(TurnByTurn):
 
     def start(self, clients: int) -> NeuralCohortState:
         """Return a cohort that has seen nothing."""
-        self.learner.check_memory(self.exchange.matrices_of(clients), clients)
+        self.learner.check_memory(self.exchange.matrices_of(clients) + (clients if self.smallest else 0), clients)
         with self.rounds.active():
             matrices, device, network = self.rounds.matrices, self.rounds.device, self.rounds.network
             one = matrices.start(1, device.dtype)
@@ -91,7 +71,18 @@ class FNUCBClients(TurnByTurn):
                 since=np.zeros(clients, dtype=np.int64),
                 version=np.zeros(clients, dtype=np.int64),
                 unsent=np.zeros(clients, dtype=np.int64),
+                telling=np.zeros(clients, dtype=np.int64),
+                told=nothing_told(self.rounds, clients) if self.smallest else None,
             )
+
+    def revised(self, state: NeuralCohortState, before: object, places: Ints | None = None) -> NeuralCohortState:  # noqa: ARG002
+        """Begin to remember what was told, where that is repeated from now on, or stop it."""
+        with self.rounds.active():
+            if not self.smallest:
+                state.told = None
+            elif state.told is None:
+                state.told = nothing_told(self.rounds, len(state.alpha))
+        return state
 
     def choose(self, state: NeuralCohortState, who: Ints, features: Floats, draws: Floats) -> Ints:  # noqa: ARG002
         """Return the arm of each client (lines 4 to 7)."""
@@ -129,14 +120,16 @@ class FNUCBClients(TurnByTurn):
                 self._remember(state, who, seen.features)
             state.since[who] += 1
             state.unsent[who] += 1
+            state.telling[who] += seen.features[np.arange(len(who)), seen.choice].any(axis=1)
             due = who if self.threshold == 0 else who[state.since[who] * plain(grown) > self.threshold]
+            due = due[state.telling[due] >= self.smallest]
         return (Outgoing(due, SyncRequest(state.version[due])),) if due.size else ()
 
     def receive(self, state: NeuralCohortState, to: Ints, message: Call | Consensus) -> Sequence[Outgoing[Upload]]:
         """Train and upload when called (lines 14 to 16); take in what the server broadcasts (lines 17 and 18)."""
         with self.rounds.active():
             if isinstance(message, Call):
-                return (Outgoing(to, self._contribution(state, to, message.version)),)
+                return self._answer(state, to, message.version)
             self._take_in(state, to, message)
         return ()
 
@@ -160,6 +153,17 @@ class FNUCBClients(TurnByTurn):
             state.offers = np.zeros((len(state.alpha), *offers.shape[1:]), offers.dtype)
         state.offers[who] = offers
 
+    def _answer(self, state: NeuralCohortState, to: Ints, version: int) -> Sequence[Outgoing[Upload]]:
+        """Return what clients contribute; those who have observed too few since repeat what they told, and no sums."""
+        enough = state.telling[to] >= self.smallest
+        outgoing = [Outgoing(to[enough], self._contribution(state, to[enough], version))] if enough.any() else []
+        few = to[~enough]
+        if not few.size:
+            return outgoing
+        assert state.told is not None, "as with every smallest upload above 1"
+        by_turns = self.weight.at(state.own.turns[few] + 1, state.alpha[few])
+        return [*outgoing, Outgoing(few, state.told.repeated(self.exchange, few, by_turns, version))]
+
     def _contribution(self, state: NeuralCohortState, who: Ints, version: int) -> Upload:
         own, clients = state.own, len(state.alpha)
         self.learner.train(own, who, rows_of(self._training(state), who, clients))
@@ -169,16 +173,19 @@ class FNUCBClients(TurnByTurn):
         else:
             ratio = self.rounds.device.cast(self.weight.at(own.turns[who] + 1, state.alpha[who]))
         moment, diagonal = (rows_of(each, who, clients) for each in state.learnt[1:])
+        thetas, inverse = rows_of(own.thetas, who, clients), self.rounds.inverse(matrix)
+        if state.told is not None:
+            state.told = state.told.with_news(who, thetas, inverse, ratio)
         upload = self.exchange.contribution(
             self.exchange.grams.take(state.new, who, one_each(diagonal, len(who))),
             one_each(moment, len(who)),
-            rows_of(own.thetas, who, clients),
+            thetas,
             ratio,
-            self.rounds.inverse(matrix),
+            inverse,
             np.full(len(who), version),
             state.unsent[who],
         )
-        state.unsent[who] = 0
+        state.unsent[who] = state.telling[who] = 0
         nothing = self.nothing if is_everyone(who, clients) else one_each(self.nothing, len(who))
         pooled_moment = rows_of(state.learnt.pooled_moment, who, clients)
         self._put(state, who, Learnt(pooled_moment, nothing, nothing))

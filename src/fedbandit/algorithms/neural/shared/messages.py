@@ -83,6 +83,10 @@ class Contribution(Upload, kind="neural.contribution"):
         """Return the number that the sums are over: all of them are new."""
         return int(self.observations.sum())
 
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over."""
+        return int(self.observations.sum())
+
     def squares(self, matrix: Floats) -> Floats:
         """Return the diagonals of matrices in this message."""
         return np.diagonal(matrix, axis1=-2, axis2=-1)

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from fedbandit.algorithms.neural.shared.cohort import NeuralCohortState
 from fedbandit.algorithms.neural.shared.directions import directions_of
 from fedbandit.algorithms.neural.shared.exchange import Exchange
-from fedbandit.algorithms.neural.shared.fn_ucb_clients import NeuralCohortState
 from fedbandit.algorithms.neural.shared.learner import Learner, Own
 from fedbandit.algorithms.neural.shared.messages import Call, SyncRequest
 from fedbandit.algorithms.neural.shared.server import NeuralServerState
