@@ -9,6 +9,7 @@ import typer
 
 import fedbandit
 from fedbandit.cli.advise import advise
+from fedbandit.cli.audit import audit
 from fedbandit.cli.broker import broker
 from fedbandit.cli.change import change, reload
 from fedbandit.cli.check import check
@@ -57,6 +58,7 @@ app.command()(serve)
 app.command()(site)
 app.command("warm-start")(warm_start)
 app.command()(check)
+app.command()(audit)
 app.command()(broker)
 app.add_typer(keys, name="keys")
 for command in (invite, join, sites, remove, revoke, forget, change, reload, upgrade):

@@ -25,6 +25,7 @@ time between an opening and the coordinator's word: what it held may be lost.
 from __future__ import annotations
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.durable.audit import Audit, audit_frames
 from fedbandit.durable.freezing import FreezingSite
 from fedbandit.durable.site_events import Checked, Doubled, Heard, Revised, Ticked
 from fedbandit.protocol.charter_fields import disagreement
@@ -42,6 +43,11 @@ class DurableClient(FreezingSite):
         if node.clock is not None and epoch > node.clock:
             node.tick(epoch)
             self._append(Ticked(epoch))
+
+    def audit(self) -> Audit:
+        """Return what is still here of all that the site has sent, or is about to, decoded."""
+        frames = self.life.outbox.all_kept(self.number)
+        return audit_frames(self.life.agreed, frames, self.life.last_upload[1])
 
     def receive(self, data: bytes) -> None:
         """Take in a frame from the coordinator; raise ProtocolError, and change nothing, if it is not a right one."""

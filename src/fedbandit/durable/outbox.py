@@ -111,6 +111,15 @@ class Outbox:
         self.forgotten += len(self.refused) - kept
         self.refused = self.refused[-kept:]
 
+    def all_kept(self, client: int) -> list[tuple[bytes, str]]:
+        """Return all frames that are still here, and how they stand: refused and acknowledged ones are the last."""
+        refused = [Frame(Kind.UPLOAD, client, each.epoch, each.sequence, each.body) for each in self.refused]
+        return [
+            *((each.to_bytes(), "refused") for each in refused),
+            *((data, "acknowledged") for data in self._acknowledged.values()),
+            *((data, "waiting") for data in self.frames.values()),
+        ]
+
     def send_again(self, numbers: set[tuple[int, int]]) -> None:
         """Let those of some frames that are still here count as not yet taken."""
         self.new += [key for key in self.frames if key in numbers and key not in self.new]

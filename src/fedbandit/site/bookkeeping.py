@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fedbandit.durable.audit import Audit
 from fedbandit.logs.comparison import Comparison
 from fedbandit.logs.log import Log
 from fedbandit.logs.watching import Watch
@@ -41,6 +42,11 @@ class Bookkeeping(Seen):
         It is None without a `log` and without `report`, since then nobody watches.
         """
         return None if self._predictions is None else self._predictions.watch
+
+    def audit(self) -> Audit:
+        """Return what the site still has of all that it has sent, or is about to send, decoded; see `durable.audit`."""
+        with self._guard.reading():
+            return self.node.audit()
 
     def control(self, policy: Policy, share: float = 0.1) -> None:
         """Let another policy, the old one say, make a part of the decisions from now on, drawn by lot.

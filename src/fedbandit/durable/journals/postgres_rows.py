@@ -66,6 +66,10 @@ class PostgresRows:
         rule = self._rule(max(after, snapshot.position if snapshot else 0))
         return believed(self.record_rows(after), rule, self._place)
 
+    def log(self) -> Iterator[Entry]:
+        """Yield all records that are still there: with a log that is kept, all that there ever were."""
+        return self.records(0)
+
     def kept(self) -> Iterator[Entry]:
         """Yield the kept records up to the snapshot."""
         rows = self._base.execute(

@@ -31,6 +31,9 @@ class Rows(Protocol):
     def records(self, after: int) -> Iterator[Entry]:
         """Yield the records after a position."""
 
+    def log(self) -> Iterator[Entry]:
+        """Yield all records that are still there: with a log that is kept, all that there ever were."""
+
     def faults(self) -> Iterator[str]:
         """Tell all that is wrong."""
 

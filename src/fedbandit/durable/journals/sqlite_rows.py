@@ -79,6 +79,10 @@ class SqliteRows:
         rule = self._rule(max(after, snapshot.position if snapshot else 0))
         return believed(self.record_rows(after, is_log_kept=is_log_kept), rule, str(self.path))
 
+    def log(self) -> Iterator[Entry]:
+        """Yield all records that are still there: with a log that is kept, all that there ever were."""
+        return self.records(0, is_log_kept=True)
+
     def noted(self) -> bytes | None:
         """Return what is kept beside the records, if anything."""
         if not self._file.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'notes'").fetchone():
