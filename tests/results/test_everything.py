@@ -83,6 +83,14 @@ def test_what_is_kept_is_not_planned_again_and_tells_how_long_the_rest_may_take(
     ]
 
 
+def test_quick_runs_tell_how_long_full_ones_may_take(tmp_path):
+    forecast = Forecast()
+    fb.reproduce(SMALL.quickened(), folder_of(SMALL.quickened(), tmp_path))
+    plan = planned(SMALL, tmp_path, forecast)
+    assert (len(plan.missing), plan.kept) == (12, 0)
+    assert forecast.seconds(plan.missing) > 0
+
+
 def test_panels_whose_experiment_was_not_run_say_so(tmp_path):
     chosen = panels_of("fldb")
     lines = answers(chosen, {})

@@ -87,17 +87,25 @@ class Planned:
 
 
 def planned(experiment: Experiment, output: Path, forecast: Forecast) -> Planned:
-    """Return what is to be run of an experiment; the forecast learns from what was."""
+    """Return what is to be run of an experiment; the forecast learns from what was, in quick runs of it too."""
     experiment.check()
-    folder, missing, kept = folder_of(experiment, output), [], 0
-    for cell in {each.key(): each for _, _, each in experiment.cells()}.values():
-        record = Record.load(folder / "cells" / f"{cell.key()}.npz")
+    if not experiment.is_quick:
+        _missing(experiment.quickened(), output, forecast)
+    missing, kept = _missing(experiment, output, forecast)
+    return Planned(experiment, folder_of(experiment, output), missing, kept)
+
+
+def _missing(experiment: Experiment, output: Path, forecast: Forecast) -> tuple[tuple[Cell, ...], int]:
+    """Return the runs that are not kept, and how many are; the forecast learns from those."""
+    cells = {cell.key(): cell for _, _, cell in experiment.cells()}
+    missing = []
+    for key, cell in cells.items():
+        record = Record.load(folder_of(experiment, output) / "cells" / f"{key}.npz")
         if record is None:
             missing.append(cell)
         else:
             forecast.add(cell, record.totals["seconds"])
-            kept += 1
-    return Planned(experiment, folder, tuple(missing), kept)
+    return tuple(missing), len(cells) - len(missing)
 
 
 def learn_from(forecast: Forecast, plan: Planned, found: Reproduced) -> None:
