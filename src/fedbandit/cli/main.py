@@ -10,6 +10,7 @@ import typer
 import fedbandit
 from fedbandit.cli.advise import advise
 from fedbandit.cli.audit import audit
+from fedbandit.cli.book import book
 from fedbandit.cli.broker import broker
 from fedbandit.cli.change import change, reload
 from fedbandit.cli.check import check
@@ -45,6 +46,7 @@ app.command()(describe)
 app.command()(run)
 app.command()(reproduce)
 app.command("panels")(show_panels)
+app.command()(book)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)

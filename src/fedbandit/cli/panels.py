@@ -15,6 +15,7 @@ from fedbandit.core.errors import unknown
 from fedbandit.experiments.intervals import plain
 from fedbandit.experiments.panel import Panel, Published, panels
 from fedbandit.experiments.table import Table as Numbers
+from fedbandit.results.book import ours
 from fedbandit.results.tables import read_runs
 
 
@@ -76,12 +77,7 @@ def _beside(published: Iterable[Published], numbers: Numbers | None) -> None:
             escape(each.point),
             name,
             plain(each.value, 5) + error,
-            _ours(each, numbers),
+            ours(each, numbers),
             each.source,
         )
     out.print(table)
-
-
-def _ours(published: Published, numbers: Numbers | None) -> str:
-    rows = [row for row in numbers.of(published.series) if row.point == published.point] if numbers else []
-    return plain(float(rows[0].values(published.quantity, published.per_client).mean())) if rows else ""
