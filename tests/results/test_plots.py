@@ -1,5 +1,6 @@
 """Figures are drawn without a display, the same every time, and for whatever was measured."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -119,3 +120,18 @@ def test_a_run_without_known_regret_is_drawn_by_its_reward(tmp_path):
     np.savez(path, **{name: array for name, array in arrays.items() if name != "mean"})
     left, _ = fb.run("local-linucb", fb.environment("recorded", path=str(path))).plot().axes
     assert left.get_ylabel() == "cumulative reward"
+
+
+@pytest.mark.parametrize("figure", [TradeOff(x="bytes"), OverTime(y="bytes"), Against(x="bytes", y="scalars")])
+def test_large_numbers_are_written_out_beside_the_axes(records, tmp_path, figure):
+    large = {
+        key: replace(
+            each,
+            totals={name: 1e4 * value for name, value in each.totals.items()},
+            curves={name: 1e4 * curve for name, curve in each.curves.items()},
+        )
+        for key, each in records.items()
+    }
+    text = drawn(figure, large, tmp_path)[1].read_text(encoding="utf-8")
+    assert re.search(r">[\d.,]+ M<", text)
+    assert not re.search(r">1?e\+?\d+<|>[−\d.]*1e", text)

@@ -9,14 +9,14 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from fedbandit.core.arrays import Floats
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Against, Figure, Groups, OverTime, TradeOff
 from fedbandit.experiments.table import Row, Table
 from fedbandit.results.record import Record
-from fedbandit.simulation.drawing import AXES, COLOURS, CROWD, STYLE, line_style, write
+from fedbandit.simulation.drawing import AXES, COLOURS, CROWD, STYLE, axis_number, line_style, number_axes, write
 
 MARKERS = "osD^vPX*<>"
 
@@ -92,8 +92,9 @@ def _scale(axes: Any, figure: Figure) -> None:
         low, high = axis.get_view_interval()
         if high < 1000 * low:
             axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            axis.set_major_formatter(FuncFormatter(axis_number))
             axis.set_minor_locator(NullLocator())
+    number_axes(axes)
 
 
 def _annotate(axes: Any, labels: Sequence[tuple[str, float, float, str]]) -> None:

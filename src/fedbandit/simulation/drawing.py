@@ -9,10 +9,12 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter
 
 from fedbandit.simulation.result import Result
 
 COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
+LARGE = 10_000  # from here on numbers beside an axis need commas or letters
 CROWD = 6  # more curves than this have their legend beside the figure
 AXES = {
     "messages": "messages",
@@ -50,6 +52,25 @@ def line_style(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place % len(COLOURS)], "ls": DASHES[place // len(COLOURS) % len(DASHES)]}
 
 
+def axis_number(value: float, _: object = None) -> str:
+    """Return a number as it stands beside an axis.
+
+    >>> [axis_number(each) for each in (0.5, 2000, 500_000, 1e6, 2.5e6, -3e9)]
+    ['0.5', '2,000', '500,000', '1 M', '2.5 M', '-3 G']
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M")):
+        if abs(value) >= size:
+            return f"{value / size:,g} {letter}"
+    return f"{value:,g}"
+
+
+def number_axes(axes: Any) -> None:
+    """Write large numbers out beside linear axes, in place of a power of ten at the end."""
+    for axis, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
+        if scale == "linear" and max(abs(end) for end in axis.get_view_interval()) >= LARGE:
+            axis.set_major_formatter(FuncFormatter(axis_number))
+
+
 def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canvas:
     """Draw regret (reward, where regret is not known) and messages of runs over their turns."""
     with mpl.rc_context(STYLE):
@@ -66,6 +87,7 @@ def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canva
         right.set_ylabel("messages")
         for axes in (left, right):
             axes.set_xlabel("turns")
+            number_axes(axes)
         if len(results) > CROWD:
             right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside, where it hides nothing
         else:
