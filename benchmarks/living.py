@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.row import Row
+from fedbandit.core.arrays import Floats
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
@@ -56,9 +57,10 @@ limits = {{ context = 4.0, reward = 1.0, observations_per_second = 1000 }}
 class Living:
     """All processes of the federation."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, folder: Path, stack: ExitStack, sites: int = SITES) -> None:
         """Start the broker, two coordinators, and the first sites."""
         self.folder, self.stack = folder, stack
+        self._ports: dict[int, int] = {}  # by process
         self.sites: dict[str, subprocess.Popen[bytes]] = {}
         keys = Keys(folder / "keys")
         for name in ("broker", "coordinator"):
@@ -66,12 +68,13 @@ class Living:
         secured = Security(keys.path("broker"), keys.authority, {"shops": ROOM}, keys.doorkeeper())
         settings = BrokerSettings(folder / "broker", port=free_port(), security=secured)
         self.broker = stack.enter_context(Broker(settings))
-        self.coordinators = [self._coordinator() for _ in range(2)]
-        for number in range(SITES):
+        self.coordinators = [self.start_coordinator() for _ in range(2)]
+        for number in range(sites):
             self.join(f"shop-{number}")
         until(lambda: all(self.seen(name)["turns"] > 3 for name in self.sites), "the first turns")
 
-    def _coordinator(self) -> subprocess.Popen[bytes]:
+    def start_coordinator(self) -> subprocess.Popen[bytes]:
+        """Start a coordinator, which stands by if another serves."""
         port = free_port()
         self.file = self.folder / f"serve-{port}.toml"
         self.file.write_text(FILE.format(broker=self.broker.url, port=port, room=ROOM), encoding="utf-8")
@@ -80,8 +83,13 @@ class Living:
         log.close()
         self.stack.callback(process.wait)
         self.stack.callback(process.kill)
-        until(lambda: b"serving at" in self._log(port) or b"standby" in self._log(port), "a coordinator")
+        self._ports[process.pid] = port
+        until(lambda: self.serves(process) or b"standby" in self._log(port), "a coordinator")
         return process
+
+    def serves(self, coordinator: subprocess.Popen[bytes]) -> bool:
+        """Tell whether a coordinator serves."""
+        return b"serving at" in self._log(self._ports[coordinator.pid])
 
     def _log(self, port: int) -> bytes:
         return (self.folder / f"serve-{port}.log").read_bytes()
@@ -125,8 +133,24 @@ class Living:
 
     def is_served(self, name: str) -> bool:
         """Tell whether the coordinator that stood by serves, and a site is connected to it."""
-        has_taken_over = b"serving at" in self._log(int(self.file.stem.partition("-")[2]))
-        return has_taken_over and self.seen(name)["state"] == "connected"
+        return self.serves(self.coordinators[1]) and self.seen(name)["state"] == "connected"
+
+    def unsent(self, name: str) -> tuple[Floats, Floats]:
+        """Return the sums that the store of a site has and the coordinator lacks."""
+        charter, owned = kept_in(self.folder / f"{name}.db"), owner(self.folder / "sites" / f"shops.{name}.pem")
+        assert charter is not None
+        assert owned is not None
+        store = SqliteJournal(self.folder / f"{name}.db")
+        site = DurableClient(charter, int(owned[1]), fresh=int(time.time()) << 30, journal=store)
+        rows = site.life.node.state.rows
+        gram, moment = rows.new_gram[0].copy(), rows.new_moment[0].copy()
+        for data in site.life.outbox.frames.values():
+            frame = Frame.from_bytes(data)
+            message: Any = decode(frame.body) if frame.kind is Kind.UPLOAD else None
+            if message is not None and not message.is_signal():
+                gram, moment = gram + message.gram[0], moment + message.moment[0]
+        store.close()
+        return gram, moment
 
     def rest(self) -> None:
         """Let all sites send what they have, and end."""
@@ -201,27 +225,11 @@ def _check(living: Living, names: list[str]) -> None:
     for name in names:
         told = np.load(living.folder / f"{name}.npz")
         wanted = wanted[0] + told["gram"], wanted[1] + told["moment"]
-        charter = kept_in(living.folder / f"{name}.db")
-        assert charter is not None
-        store = SqliteJournal(living.folder / f"{name}.db")
-        site = DurableClient(charter, _number(living, name), fresh=int(time.time()) << 30, journal=store)
-        rows = site.life.node.state.rows
-        gram, moment = gram + rows.new_gram[0], moment + rows.new_moment[0]
-        for data in site.life.outbox.frames.values():
-            frame = Frame.from_bytes(data)
-            message: Any = decode(frame.body) if frame.kind is Kind.UPLOAD else None
-            if message is not None and not message.is_signal():
-                gram, moment = gram + message.gram[0], moment + message.moment[0]
-        store.close()
+        unsent = living.unsent(name)
+        gram, moment = gram + unsent[0], moment + unsent[1]
     journal.close()
     assert (gram == wanted[0]).all(), "every reward counts once"
     assert (moment == wanted[1]).all(), "every reward counts once"
-
-
-def _number(living: Living, name: str) -> int:
-    found = owner(next((living.folder / "sites").glob(f"*{name}.pem")))
-    assert found is not None
-    return int(found[1])
 
 
 def _row(key: str, what: str) -> Row:
