@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
@@ -45,7 +46,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         """Check and normalise every declared value."""
-        kinds = get_type_hints(type(self))
+        kinds = _kinds(type(self))
         for each in _declared(type(self)):
             value = checked(each.name, _accepted(kinds[each.name]), each.metadata["limits"], getattr(self, each.name))
             object.__setattr__(self, each.name, value)
@@ -54,7 +55,7 @@ class Parameters:
     def from_values(cls, values: Mapping[str, Any]) -> Self:
         """Make the parameters from names and values; strings are read as the command line gives them."""
         known = {each.name: each for each in _declared(cls)}
-        kinds = get_type_hints(cls)
+        kinds = _kinds(cls)
         read = {}
         for name, value in values.items():
             if name not in known:
@@ -86,6 +87,16 @@ class Parameters:
 def _declared(cls: type) -> list[Field[Any]]:
     declared = [each for each in fields(cls) if "limits" in each.metadata]
     return sorted(declared, key=lambda each: each.kw_only is True)
+
+
+def _kinds(cls: type) -> dict[str, Any]:
+    return _hints(cls)  # which mypy does not believe of type[Self]
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    """Return the types of all fields: reading annotations takes longer than all the rest, and they stay as they are."""
+    return get_type_hints(cls)
 
 
 def _accepted(kind: Any) -> tuple[Any, ...]:
