@@ -62,3 +62,12 @@ def test_nor_do_they_grow_where_there_are_as_few_rows_as_observations(size):
         buffer -= multiplied_out(upper.astype(np.float16))
         largest = max(largest, float(np.linalg.norm(buffer, 2)))
     assert largest < 0.02
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**10])
+def test_rows_of_larger_sums_are_larger_and_the_same_else(scale):
+    """However few rows there are, and however small they are."""
+    arms = np.random.default_rng(5).standard_normal((7, SIZE))
+    _, upper = factor_of(arms.T @ arms, most=3)
+    _, scaled = factor_of(scale * scale * arms.T @ arms, most=3)
+    np.testing.assert_array_equal(scaled, scale * upper)
