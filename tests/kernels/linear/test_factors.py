@@ -68,6 +68,7 @@ def test_nor_do_they_grow_where_there_are_as_few_rows_as_observations(size):
 def test_rows_of_larger_sums_are_larger_and_the_same_else(scale):
     """However few rows there are, and however small they are."""
     arms = np.random.default_rng(5).standard_normal((7, SIZE))
-    _, upper = factor_of(arms.T @ arms, most=3)
-    _, scaled = factor_of(scale * scale * arms.T @ arms, most=3)
+    gram = arms.T @ arms
+    _, upper = factor_of(gram, most=3)
+    _, scaled = factor_of(scale * scale * gram, most=3)
     np.testing.assert_array_equal(scaled, scale * upper)
