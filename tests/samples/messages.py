@@ -63,6 +63,8 @@ def payloads(draw, layout, rows):
         square = draw(hnp.arrays(dtype, (*lead, size, size), elements=values(dtype)))
         return np.triu(square) + np.swapaxes(np.triu(square, 1), -1, -2)
     shape = (*lead, *draw(st.lists(SIDES, max_size=3)))
+    if layout in (Layout.WORDS, Layout.BYTES):
+        return draw(hnp.arrays(np.uint64 if layout is Layout.WORDS else np.uint8, shape))
     if layout is Layout.SPARSE:
         return draw(hnp.arrays(dtype, shape, elements=values(dtype), fill=st.just(0.0)))
     return draw(hnp.arrays(dtype, shape, elements=values(dtype)))

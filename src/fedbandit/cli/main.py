@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import fedbandit
+from fedbandit.cli.abandon import abandon
 from fedbandit.cli.advise import advise
 from fedbandit.cli.audit import audit
 from fedbandit.cli.book import book
@@ -63,7 +64,7 @@ app.command()(check)
 app.command()(audit)
 app.command()(broker)
 app.add_typer(keys, name="keys")
-for command in (invite, join, sites, remove, revoke, forget, change, reload, upgrade):
+for command in (invite, join, sites, remove, revoke, forget, abandon, change, reload, upgrade):
     app.command()(command)
 
 

@@ -24,3 +24,14 @@ class MeetsDeadlines(Protocol):
 
     def deadline(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Close the open round with those who have answered, if any round is open; return what is now sent."""
+
+
+@runtime_checkable
+class GivesUp(Protocol):
+    """A server side that may wait for answers beyond every deadline, until an operator gives them up."""
+
+    def waits_beyond(self, state: Any) -> Ints:
+        """Return, in order, the clients whose answers no deadline goes on without."""
+
+    def abandon(self, state: Any) -> Sequence[Outgoing[Download]]:
+        """Wait no longer; return what is now sent. What those who have answered contributed is lost."""

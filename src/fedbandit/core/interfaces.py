@@ -16,6 +16,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.core.scores import ScorePart
 from fedbandit.core.side import Side
@@ -72,6 +73,7 @@ class Clients(Side, Protocol):
     draws: int  # how many standard normals one turn of one client consumes
     draws_lot: bool = False  # the first of them is a lot, which chooses from arms whose `chances` are known
     asks: bool = False  # whether clients ever ask the server something before they choose
+    secret_bytes: int = 0  # random ones that a site draws for its answer to a download: see `core.drawn`
     learns_from_choice: bool = False  # `learn` looks at the chosen arms alone: a site need not keep what else was there
 
     def start(self, clients: int) -> Any:
@@ -135,6 +137,18 @@ class Clients(Side, Protocol):
         `made` tells the turns that each has begun; without it, as many as it has learnt from. Who `is_opened` was away.
         """
         return ()
+
+    def receive_drawn(self, state: Any, to: Ints, message: Any, drawn: Drawn | None) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Take in a download where its answer may need random bytes: see `secret_bytes`."""
+        return self.receive(state, to, message)
+
+    def check(self, state: Any, message: Any, identity: Identity) -> None:  # noqa: ARG002
+        """Raise ProtocolError if a client does not answer a download, given how it knows others: it is not heard."""
+        return
+
+    def without_secrets(self, state: Any) -> Any:
+        """Return a state as a policy may be kept of it, without what nobody else may have."""
+        return state
 
     def receive_late(self, state: Any, to: Ints, message: Any, lacks: Ints) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
         """Take in a download that was made before some of what each client has sent had arrived.

@@ -31,6 +31,8 @@ class Layout(Enum):
     HEADER = "header"  # an integer that steers the protocol; not one of the papers' scalars
     NUMBER = "number"  # the same, but a float
     NUMBERS = "numbers"  # the same, but several floats, packed as a dense array
+    BYTES = "bytes"  # the same, but bytes: keys, signatures, what only its recipient can read
+    WORDS = "words"  # numbers modulo 2^64, which masks hide: see `fedbandit.secure`
 
     @property
     def is_header(self) -> bool:
@@ -40,7 +42,7 @@ class Layout(Enum):
     @property
     def is_payload(self) -> bool:
         """Tell whether a field is what the papers count as scalars; all others steer the protocol."""
-        return not self.is_header and self is not Layout.NUMBERS
+        return not self.is_header and self not in (Layout.NUMBERS, Layout.BYTES)
 
 
 def array(layout: Layout = Layout.DENSE, shape: tuple[str | int, ...] | None = None) -> Any:

@@ -24,10 +24,14 @@ time between an opening and the coordinator's word: what it held may be lost.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+
+from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.audit import Audit, audit_frames
 from fedbandit.durable.freezing import FreezingSite
-from fedbandit.durable.site_events import Checked, Doubled, Heard, Revised, Ticked
+from fedbandit.durable.site_events import Checked, Doubled, Drew, Heard, Revised, Ticked
 from fedbandit.protocol.charter_fields import disagreement
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers
@@ -36,6 +40,9 @@ from fedbandit.wire.question import Question
 
 class DurableClient(FreezingSite):
     """One site of a federation."""
+
+    identity: Identity | None = None  # by which others know it, where sums are aggregated securely
+    draw: Callable[[int], bytes] = staticmethod(os.urandom)  # what its keys are made of
 
     def tick(self, epoch: int) -> None:
         """Hear which epoch it is, where the federation forgets; one that is not later changes nothing."""
@@ -57,8 +64,10 @@ class DurableClient(FreezingSite):
         if frame.kind is Kind.DOWNLOAD and not self.life.node.knows(frame.form):
             self._must_ask = True  # for the revision that this site has not heard of
         elif frame.kind in (Kind.DOWNLOAD, Kind.RENEWED):
-            if self._hear(self.life, frame):
-                self._append(Heard(data))
+            drawn = self._drawn(frame)
+            if self._hear(self.life, frame, drawn):
+                is_used = drawn is not None and drawn.vouched
+                self._append(Drew(data, drawn.secret, drawn.vouched) if drawn and is_used else Heard(data))
                 self.refusal = ""
         elif frame.kind is Kind.ACKNOWLEDGEMENT:
             unsent = self.life.outbox.unsent(frame.epoch)
@@ -116,6 +125,17 @@ class DurableClient(FreezingSite):
     def has_news(self) -> bool:
         """Tell whether there is something to send for the first time."""
         return self._must_ask or bool(self._not_meant) or bool(self.life.outbox.new)
+
+    def _drawn(self, frame: Frame) -> Drawn | None:
+        """Return random bytes for the answer to a download, where that has keys; refuse one that is not to be heard."""
+        life = self.life
+        if not life.side.secret_bytes or frame.kind is not Kind.DOWNLOAD:
+            return None
+        if self.identity is None:
+            raise ProtocolError("this site has no certificate to sign its keys with: connect it with credentials")
+        if (frame.epoch, frame.sequence) > life.version:
+            life.side.check(life.node.state, life.schema_of(frame).open(frame.body), self.identity)
+        return Drawn(self.draw(life.side.secret_bytes), identity=self.identity)
 
     def _ask(self, epoch: int) -> Frame:
         outbox, told = self.life.outbox, self.life.agreed.as_told

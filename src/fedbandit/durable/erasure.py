@@ -123,6 +123,11 @@ def _require_possible(server: JournalledServer, site: int) -> None:
     clients, algorithm = server.charter.setting.clients, server.charter.algorithm.id
     if not 0 <= site < clients:
         raise InvalidInput(f"there is no site {site} in this federation: give a number from 0 to {clients - 1}")
+    if server.charter.smallest_cohort is not None:
+        raise InvalidInput(
+            "with secure_aggregation the coordinator has no part of one site, and can take none out: begin a new "
+            "federation without the site"
+        )
     if not isinstance(server.side, TellsAnew):
         raise InvalidInput(
             f"{algorithm} cannot forget a site: what the others have sent rests on what they heard of it; begin a new "

@@ -13,12 +13,12 @@ from collections.abc import Callable
 import numpy as np
 
 from fedbandit.core.arrays import Ints
+from fedbandit.durable.abandoning import AbandoningServer
 from fedbandit.durable.agreeing import require_had
 from fedbandit.durable.careful import Careful
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
-from fedbandit.durable.revised_server import RevisedServer
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.durable.validation import Limits, observations_in
@@ -31,7 +31,7 @@ from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import decode_state, encode_state
 
 
-class JournalledServer(RevisedServer):
+class JournalledServer(AbandoningServer):
     """A server node with accounts of its sites and a postbox, all of which a journal remembers."""
 
     def __init__(
@@ -165,8 +165,8 @@ class JournalledServer(RevisedServer):
         downloads: list[Envelope] = []
         if record.what is What.FRAME:
             downloads = self._take_in_frame(frame or Frame.from_bytes(record.data), record.time, upload)
-        elif record.what is What.DEADLINE:
-            downloads = self.node.deadline()
+        elif record.what in (What.DEADLINE, What.ABANDONED):
+            downloads = self.node.deadline() if record.what is What.DEADLINE else self.node.abandon()
         elif record.what in (What.BEGAN, What.OPENED) and record.data:  # without: it went on in the epoch that it had
             self.node.epoch = int(record.data.split()[0])
         elif record.what is What.RENEWED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fedbandit.core.arrays import Floats
+from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
 from fedbandit.durable.agreeing import agreed_in, require_had
@@ -14,6 +15,7 @@ from fedbandit.durable.site_events import (
     Checked,
     Chose,
     Doubled,
+    Drew,
     Event,
     Heard,
     Learnt,
@@ -194,15 +196,15 @@ class JournalledSite(SiteFigures):
             self.unchecked, self.is_closing = None, False
         elif isinstance(event, Doubled):
             self._note_doubled(life, position)
-        elif isinstance(event, Heard):
-            self._hear(life, Frame.from_bytes(event.frame))
+        elif isinstance(event, Heard | Drew):
+            self._hear(life, Frame.from_bytes(event.frame), event.drawn)
         else:
             life.repeat(event, position)
 
-    def _hear(self, life: SiteLife, frame: Frame) -> bool:
+    def _hear(self, life: SiteLife, frame: Frame, drawn: Drawn | None = None) -> bool:
         """Take in a frame from the coordinator, now or once more; return whether it changed anything."""
         if frame.kind is Kind.DOWNLOAD:
-            return life.receive(frame)
+            return life.receive(frame, drawn)
         if frame.kind is Kind.RENEWED:
             return life.renew(frame.epoch)
         if frame.kind is Kind.ACKNOWLEDGEMENT:

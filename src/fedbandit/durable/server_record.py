@@ -32,6 +32,7 @@ class What(IntEnum):
     REVISED = 9  # the charter, the limits or the deadline have changed: see `durable.revised_server`
     FORGOT = 10  # a site was forgotten: its number, a new epoch of downloads, who is told anew: see `durable.erasure`
     ERASED = 11  # in the place of a record of a site that was forgotten: its digest, with a salt that is not kept
+    ABANDONED = 12  # a secure aggregation was given up: see `durable.abandoning`
 
 
 _KNOWN = frozenset(What)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.drawn import Drawn
 from fedbandit.core.turns import Chosen
 from fedbandit.durable.decisions import Pending
 
@@ -128,6 +129,25 @@ class Heard:
 
     frame: bytes
 
+    @property
+    def drawn(self) -> Drawn | None:
+        """Return what was drawn for the answer: nothing."""
+        return None
+
+
+@dataclass
+class Drew:
+    """A frame came from the coordinator, and random bytes were drawn for its answer."""
+
+    frame: bytes
+    secret: bytes
+    vouched: bytes  # the signature, which would be another if it were made again
+
+    @property
+    def drawn(self) -> Drawn | None:
+        """Return what was drawn."""
+        return Drawn(self.secret, self.vouched)
+
 
 @dataclass
 class Ticked:
@@ -144,5 +164,7 @@ class Revised:
 
 
 Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Froze | Logged | Ticked | Revised
-Event: TypeAlias = Opened | Checked | Doubled | Heard | Deed
-EVENTS = (Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Froze, Logged, Heard, Ticked, Revised)
+Event: TypeAlias = Opened | Checked | Doubled | Heard | Drew | Deed
+EVENTS = (
+    Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Froze, Logged, Heard, Drew, Ticked, Revised,
+)  # fmt: skip

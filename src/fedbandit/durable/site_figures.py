@@ -37,7 +37,7 @@ class SiteFigures:
 
     def encoded_state(self) -> bytes:
         """Return what the algorithm has learnt, as bytes."""
-        return encode_state(self.life.node.state)
+        return encode_state(self.life.side.without_secrets(self.life.node.state))
 
     @property
     def warnings(self) -> Sequence[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats
+from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence, Decided
 from fedbandit.core.turns import Observations
@@ -190,10 +191,10 @@ class SiteLife(FrozenLife):
             pending.reward = reward
             self.waiting.append(name)
 
-    def receive(self, frame: Frame) -> bool:
+    def receive(self, frame: Frame, drawn: Drawn | None = None) -> bool:
         """Take in a download, unless it or a later one was taken in before; return whether it was new."""
         before = self.version
-        envelopes = self.node.receive(Envelope.of(frame, self.schema_of(frame).open(frame.body)))
+        envelopes = self.node.receive(Envelope.of(frame, self.schema_of(frame).open(frame.body)), drawn)
         is_new = self.version > before
         self._put(envelopes, answers=is_new)
         self._catch_up()
@@ -236,8 +237,7 @@ class SiteLife(FrozenLife):
         if not self.side.asks:
             return
         self._tell_what_is_on_the_way()
-        made = np.array([sum(self.decisions.issued.values())])
-        self._put(self.node.ask(WHO, made, is_opened), answers=False)
+        self._put(self.node.ask(WHO, np.array([sum(self.decisions.issued.values())]), is_opened), answers=False)
 
     def _tell_what_is_on_the_way(self) -> None:
         self.side.on_the_way(self.node.state, WHO, is_any=bool(self.outbox.frames))

@@ -12,6 +12,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import FOR_EVER, Ending
+from fedbandit.protocol.securing import cohort_in
 
 
 def charter_of(
@@ -29,11 +30,14 @@ def charter_of(
 ) -> Charter:
     """Return the charter; what features decide need not be given, and is refused if it is given otherwise.
 
+    `parameters` are those of the algorithm, and `secure_aggregation` with `smallest_cohort`.
+
     >>> features = Features({"arm": {"price": {"kind": "number", "range": [0, 500]}}})
     >>> sizes = {"clients": 3, "arms": 1, "dimension": None, "horizon": 1, "epoch_seconds": None}
     >>> charter_of("async-linucb", {}, **sizes, features=features).setting.dimension
     2
     """
+    smallest_cohort, parameters = cohort_in(parameters)
     if features is not None:
         arms, dimension = _sizes(features, arms, dimension)
         parameters = _with_shared_part(algorithm, parameters, features)
@@ -41,8 +45,8 @@ def charter_of(
         raise InvalidInput("dimension is missing: give the number of features of an arm, or features")
     charter = Charter.named(
         algorithm, Setting(clients, arms, dimension, horizon), epoch_seconds=epoch_seconds,
-        features=None if features is None else features.fingerprint, limits=limits, ending=ending,
-        **parameters,
+        features=None if features is None else features.fingerprint, smallest_cohort=smallest_cohort, limits=limits,
+        ending=ending, **parameters,
     )  # fmt: skip
     if features is not None:
         _require_fit(charter.algorithm, features)

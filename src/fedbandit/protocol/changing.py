@@ -9,11 +9,21 @@ from typing import Any, NamedTuple
 from fedbandit.core.changes import Change
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.core.messages import Download, Upload
-from fedbandit.protocol.charter import Charter, algorithm_of
+from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.chosen_algorithm import algorithm_of
 from fedbandit.protocol.schema import Schema
 
 ANEW = "begin a federation of another name with it, and open its sites with stores of their own"
-AGREED = ("algorithm", "clients", "arms", "horizon", "epoch_seconds", "features")  # beside parameters and features
+AGREED = (
+    "algorithm",
+    "clients",
+    "arms",
+    "horizon",
+    "epoch_seconds",
+    "features",
+    "secure_aggregation",
+    "smallest_cohort",
+)  # beside parameters and features
 DIMENSION, DROP = "dimension", "drop"
 
 
@@ -60,6 +70,8 @@ def _require_possible(charter: Charter, name: str, known: Mapping[str, Change]) 
         beside = (DIMENSION, DROP, *AGREED, "deadline", "limits.context", "limits.reward")
         raise unknown("name", name, [*known, *beside])
     change = known.get(name, Change.NEVER)
+    if charter.smallest_cohort is not None and change is not Change.AT_ONCE:
+        raise InvalidInput(f"{name} can change only as a new federation where sums are aggregated securely: {ANEW}")
     if name in (DIMENSION, DROP) and name not in known:
         if charter.features is not None:
             raise InvalidInput(

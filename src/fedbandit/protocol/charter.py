@@ -16,28 +16,10 @@ from fedbandit.core.former_names import former_fields
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.messages import Download, Upload
 from fedbandit.protocol.charter_fields import contrast
+from fedbandit.protocol.chosen_algorithm import algorithm_of
 from fedbandit.protocol.ending import FOR_EVER, Ending
 from fedbandit.protocol.schema import Schema
-
-
-def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients: int) -> Algorithm:
-    """Return the algorithm of a name with parameters, or the object given, for so many clients.
-
-    >>> algorithm_of("async-linucb", {"upload_threshold": 3}, clients=3).upload_threshold
-    3.0
-    """
-    if not isinstance(algorithm, str) and parameters:
-        raise InvalidInput(
-            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
-        )
-    chosen = algorithms[algorithm].from_values(parameters) if isinstance(algorithm, str) else algorithm
-    for name, value in vars(chosen).items():
-        if isinstance(value, tuple) and len(value) != clients:
-            raise InvalidInput(
-                f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
-            )
-    return chosen
-
+from fedbandit.protocol.securing import require_aggregable, secured
 
 NEEDLESS_SIZES = "another number of arms or another horizon"
 _DIFFERENCES = (
@@ -61,11 +43,12 @@ class Charter:
     setting: Setting
     epoch_seconds: float | None = None  # None: whoever runs the nodes tells them the epoch by another measure
     features: str | None = None  # the fingerprint of their declaration; None: applications hand in vectors
+    smallest_cohort: int | None = None  # of sums that are aggregated securely; None: they are not
     limits: dict[str, float] = field(default_factory=dict, compare=False)  # of input; to a site, as it was told them
     ending: Ending = field(default=FOR_EVER, compare=False)  # of decisions without a reward; likewise
 
     def __post_init__(self) -> None:
-        """Refuse a length of epochs that is none, or that would do nothing.
+        """Refuse a length of epochs that is none, or that would do nothing, and what cannot be aggregated securely.
 
         >>> Charter.named("async-linucb", Setting(3, 2, 4, 100), epoch_seconds=60)
         Traceback (most recent call last):
@@ -73,6 +56,8 @@ class Charter:
         fedbandit.core.errors.InvalidInput: epoch_seconds=60 does nothing without a discount: give one below 1, or \
 leave it out
         """
+        if self.smallest_cohort is not None:
+            require_aggregable(self.algorithm, self.smallest_cohort, self.setting.clients)
         seconds = self.epoch_seconds
         if seconds is None:
             return
@@ -86,13 +71,13 @@ leave it out
     @classmethod
     def named(
         cls, algorithm: str | Algorithm, setting: Setting, *, epoch_seconds: float | None = None,
-        features: str | None = None, limits: Mapping[str, float] | None = None, ending: Ending = FOR_EVER,
-        **parameters: Any,
+        features: str | None = None, smallest_cohort: int | None = None,
+        limits: Mapping[str, float] | None = None, ending: Ending = FOR_EVER, **parameters: Any,
     ) -> Charter:  # fmt: skip
         """Return the charter of an algorithm by its name and parameters, or as an object."""
         made = algorithm_of(algorithm, parameters, setting.clients)
         told = {name: float(each) for name, each in (limits or {}).items()}
-        return cls(made, setting, epoch_seconds, features, told, ending)
+        return cls(made, setting, epoch_seconds, features, smallest_cohort, told, ending)
 
     def with_limits(self, bounds: Bounds) -> Charter:
         """Return it with the limits of a coordinator, those that there are.
@@ -143,6 +128,8 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             values["epoch_seconds"] = self.epoch_seconds
         if self.features is not None:
             values["features"] = self.features
+        if self.smallest_cohort is not None:
+            values["smallest_cohort"] = self.smallest_cohort
         if self.limits:
             values["limits"] = self.limits
         return json.dumps(values | self.ending.told(), sort_keys=True)
@@ -159,6 +146,8 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         chosen = {name: value for name, value in vars(self.algorithm).items() if value != usual[name]}
         if self.epoch_seconds is not None:
             chosen["epoch_seconds"] = float(self.epoch_seconds)
+        if self.smallest_cohort is not None:
+            chosen["smallest_cohort"] = self.smallest_cohort
         setting = self.setting
         parts = [
             self.algorithm.id, sorted(chosen.items()), [setting.clients, setting.dimension],
@@ -193,6 +182,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
             setting = Setting(**{size: int(sizes[size]) for size in ("clients", "arms", "dimension", "horizon")})
             given = {key: float(value) if value == "inf" else value for key, value in parameters.items()}
             seconds, features = values.get("epoch_seconds"), values.get("features")
+            cohort = None if values.get("smallest_cohort") is None else int(values["smallest_cohort"])
             limits = {str(key): float(value) for key, value in values.get("limits", {}).items()}
             ending = Ending.among(values)
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -202,7 +192,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         kind = algorithms[name]
         former = former_fields(kind)
         chosen = kind.from_values({former.get(key, key): value for key, value in given.items()})
-        return cls(chosen, setting, seconds, features, limits, ending)
+        return cls(chosen, setting, seconds, features, cohort, limits, ending)
 
     def require(self, text: str, place: str) -> None:
         """Refuse a file that belongs to another charter; what it does not say has its default."""
@@ -238,7 +228,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
 
     def build(self) -> Federation:
         """Return both sides; the coordinator needs the server side."""
-        return self.algorithm.federation(self.setting)
+        return self._secured(self.algorithm.federation(self.setting), 0)
 
     def build_for(self, number: int) -> Federation:
         """Return both sides with the parameters of one site, which needs the client side."""
@@ -247,4 +237,13 @@ epoch_seconds=3600, the same to the coordinator and to all sites
                 f"number must be from 0 to {self.setting.clients - 1} with clients={self.setting.clients}, "
                 f"not {number}: give another number, or more clients"
             )
-        return self.algorithm.for_client(number).federation(self.setting)
+        return self._secured(self.algorithm.for_client(number).federation(self.setting), number)
+
+    @property
+    def aggregation(self) -> dict[str, Any]:
+        """Return what a program says to have sums aggregated securely, as they are here."""
+        return {} if (least := self.smallest_cohort) is None else {"secure_aggregation": True, "smallest_cohort": least}
+
+    def _secured(self, sides: Federation, number: int) -> Federation:
+        least = self.smallest_cohort
+        return sides if least is None else secured(sides, self.algorithm, self.setting, number, least)

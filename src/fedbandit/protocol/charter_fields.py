@@ -26,6 +26,7 @@ def charter_fields(charter: Charter) -> dict[str, Any]:
     """Return all that was agreed on, by the names under which a site is given it."""
     values = {"algorithm": charter.algorithm.id, **asdict(charter.setting), **charter.algorithm.values()}
     values |= {"epoch_seconds": charter.epoch_seconds, "features": charter.features}
+    values |= {"secure_aggregation": charter.smallest_cohort is not None, "smallest_cohort": charter.smallest_cohort}
     return values | {"limits": charter.limits} | asdict(charter.ending)
 
 

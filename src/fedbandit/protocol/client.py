@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Clients, Decided, Federation, Outgoing
 from fedbandit.core.messages import Download, Upload
@@ -67,8 +68,11 @@ class ClientNode(FadingNode[Clients]):
         """Return what whoever runs the clients should know and act on."""
         return self.side.warnings(self.state)
 
-    def receive(self, envelope: Envelope) -> list[Envelope]:
-        """Take in a download, except at clients that have had it or a later one; return the answers."""
+    def receive(self, envelope: Envelope, drawn: Drawn | None = None) -> list[Envelope]:
+        """Take in a download, except at clients that have had it or a later one; return the answers.
+
+        `drawn` is what these may need of randomness.
+        """
         if envelope.is_upload or np.ndim(envelope.sequence):
             raise ProtocolError(f"a client takes downloads, not {envelope.message.kind!r}")
         if envelope.form != self.form:
@@ -90,7 +94,8 @@ class ClientNode(FadingNode[Clients]):
                 return []
             envelope = envelope.only(np.flatnonzero(np.isin(envelope.clients, to + self.first)))
             self.received[to] = envelope.sequence
-        return self._seal(self._take_in(to, envelope.message if envelope.clock == self.clock else self._met(envelope)))
+        message = envelope.message if envelope.clock == self.clock else self._met(envelope)
+        return self._seal(self._take_in(to, message, drawn))
 
     def schema_of(self, form: int) -> Schema:
         """Return what downloads of a form look like."""
@@ -107,11 +112,13 @@ class ClientNode(FadingNode[Clients]):
     def _mine(self, sides: Federation) -> Clients:
         return sides.clients
 
-    def _take_in(self, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+    def _take_in(self, to: Ints, message: Any, drawn: Drawn | None) -> Sequence[Outgoing[Upload]]:
         if message.tells_what_it_holds():
             lacks = lacks_of(message.holds, self.epoch, self.sent, to)
             if lacks is not None:
                 return self.side.receive_late(self.state, to, message, lacks)
+        if drawn is not None:
+            return self.side.receive_drawn(self.state, to, message, drawn)
         return self.side.receive(self.state, to, message)
 
     def _seal(self, outgoing: Sequence[Outgoing[Upload]]) -> list[Envelope]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Ints
-from fedbandit.core.deadlines import MeetsDeadlines
+from fedbandit.core.deadlines import GivesUp, MeetsDeadlines
 from fedbandit.core.erasing import TellsAnew
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
@@ -102,6 +102,10 @@ class ServerNode(FadingNode[Server]):
     def deadline(self) -> list[Envelope]:
         """Close the round that is open, if any, without those who have not answered."""
         return self._seal(self.side.deadline(self.state)) if isinstance(self.side, MeetsDeadlines) else []
+
+    def abandon(self) -> list[Envelope]:
+        """Give up the secure aggregation that is under way, if any: see `core.deadlines`."""
+        return self._seal(self.side.abandon(self.state)) if isinstance(self.side, GivesUp) else []
 
     def tell_anew(self, to: Ints, epoch: int) -> list[Envelope]:
         """Tell clients all that there is in a new epoch, in place of all that they were told before."""

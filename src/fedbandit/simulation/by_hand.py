@@ -25,7 +25,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Observations
 from fedbandit.durable.checked_input import InputCheck
-from fedbandit.protocol.charter import algorithm_of
+from fedbandit.protocol.chosen_algorithm import algorithm_of
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.server import ServerNode

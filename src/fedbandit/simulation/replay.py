@@ -27,6 +27,8 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
         record = ServerRecord.from_bytes(entry.data)
         if record.what is What.DEADLINE:
             node.deadline()
+        elif record.what is What.ABANDONED:
+            node.abandon()
         elif record.what is What.TICKED:
             node.tick(int(record.data))
         elif record.what is What.REVISED:

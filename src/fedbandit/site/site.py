@@ -142,7 +142,7 @@ class Site(Talking):
         site = cls(
             agreed.algorithm, **asdict(agreed.setting), **asdict(agreed.ending), number=number, limits=agreed.limits,
             features=features, store=store, restored=restored, seed=seed, propensity_samples=propensity_samples,
-            report=report, log=log, log_raw=log_raw, epoch_seconds=agreed.epoch_seconds,
+            report=report, log=log, log_raw=log_raw, epoch_seconds=agreed.epoch_seconds, **agreed.aggregation,
         )  # fmt: skip
         if told:
             site.hear(told)

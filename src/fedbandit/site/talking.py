@@ -6,9 +6,11 @@ import logging
 from abc import abstractmethod
 from pathlib import Path
 
+from fedbandit.core.errors import InvalidInput
 from fedbandit.site.bookkeeping import Bookkeeping
 from fedbandit.site.tally import Tally
 from fedbandit.transport.link import RESEND, Connect
+from fedbandit.transport.nats.address import Address
 
 log = logging.getLogger("fedbandit.site")
 
@@ -17,6 +19,19 @@ class Talking(Bookkeeping):
     """A site that can be connected and closed."""
 
     _tally: Tally | None
+
+    def _introduce(self, to: str | Connect, credentials: str | Path | None) -> None:
+        """Know by which certificate this site signs its keys, where sums are aggregated securely."""
+        if self.charter.smallest_cohort is None or not isinstance(to, str):
+            return
+        if credentials is None:
+            raise InvalidInput(
+                f"this federation aggregates securely, and without a certificate a site cannot sign its keys: give "
+                f"credentials with tls://, not {to}"
+            )
+        from fedbandit.transport.nats.identity import CertificateIdentity  # slow to import
+
+        self.node.identity = CertificateIdentity(credentials, Address.parse(to).federation)
 
     def hear(self, frame: bytes) -> str:
         """Take in a frame from the coordinator; return why it does not take in what the site sends, if so."""
@@ -62,12 +77,14 @@ class Talking(Bookkeeping):
         not acknowledged is sent again `every` so many seconds. Both waits double for as long as nothing is heard of
         the coordinator, up to two and ten minutes.
         """
+        self._introduce(to, credentials)
         await self._line.run(self._line.begin(to, credentials, every, patience))
 
     def connect(
         self, to: str | Connect, *, credentials: str | Path | None = None, every: float = RESEND, patience: float = 1.0
     ) -> None:
         """Talk to the coordinator as `run` does, in a thread of its own, until the site is closed."""
+        self._introduce(to, credentials)
         self._line.run_in_thread(self._line.begin(to, credentials, every, patience))
 
     def close(self) -> None:

@@ -8,7 +8,8 @@ square matrix with rows of zeros at its end, and says only what that leaves open
 
     FACTOR u8 | dtype u8 | size u32 | rows u32 | of so many rows the values from the diagonal on
 
-Development versions before 0.2.0 wrote it as LONG_FACTOR: with both dimensions, and the rows after them.
+Development versions before 0.2.0 wrote it as LONG_FACTOR: with both dimensions, and the rows after them. Words and
+bytes are dense, each with a dtype of its own, which no other layout may have.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ from fedbandit.wire.reader import Reader
 _DENSE, _SYMMETRIC, _PAIRS, _LONG_FACTOR, _FACTOR = 0, 1, 2, 3, 4
 _FORMS = {
     Layout.DENSE: (_DENSE,), Layout.SYMMETRIC: (_SYMMETRIC,), Layout.SPARSE: (_DENSE, _PAIRS),
-    Layout.FACTOR: (_FACTOR, _LONG_FACTOR), Layout.NUMBERS: (_DENSE,),
+    Layout.FACTOR: (_FACTOR, _LONG_FACTOR), Layout.NUMBERS: (_DENSE,), Layout.WORDS: (_DENSE,), Layout.BYTES: (_DENSE,),
 }  # fmt: skip
-_DTYPES = (np.dtype("<f8"), np.dtype("<f4"), np.dtype("<f2"))
+_DTYPES = (np.dtype("<f8"), np.dtype("<f4"), np.dtype("<f2"), np.dtype("<u8"), np.dtype("u1"))
+_FLOATS = range(3)  # the codes of those that are numbers
+_CODES = {Layout.WORDS: range(3, 4), Layout.BYTES: range(4, 5)}  # where it is not these
 _ITEMSIZE = {"f": 4, "e": 2}
 _FACTOR_HEAD = struct.Struct("<BBII")
 
 
 def pack(value: Floats, layout: Layout) -> bytes:
     """Return the bytes of an array."""
-    value = value.astype(f"<f{itemsize(value.dtype)}", order="C", copy=False)
+    value = value.astype(_dtype(value, layout), order="C", copy=False)
     if layout is Layout.FACTOR:
         return _packed_factor(value)
     form, body = _DENSE, value
@@ -53,6 +56,12 @@ def pack(value: Floats, layout: Layout) -> bytes:
     return head + data
 
 
+def _dtype(value: Any, layout: Layout) -> np.dtype[Any]:
+    if layout in _CODES:
+        return _DTYPES[_CODES[layout][0]]
+    return np.dtype(f"<f{itemsize(value.dtype)}")
+
+
 def _packed_factor(value: Floats) -> bytes:
     size, rank = len(value), int(ranks(value))
     head = _FACTOR_HEAD.pack(_FACTOR, _DTYPES.index(value.dtype), size, rank)
@@ -63,7 +72,7 @@ def unpack(reader: Reader, layout: Layout, name: str, most_values: int) -> Float
     """Return the next array, of the layout that is declared for a field; nothing is trusted."""
     form, code = reader.unpack("<BB")
     dimensions = 1 if form == _FACTOR else reader.unpack("<B")[0]
-    if form not in _FORMS[layout] or code >= len(_DTYPES) or dimensions > 8:
+    if form not in _FORMS[layout] or code not in _CODES.get(layout, _FLOATS) or dimensions > 8:
         raise ProtocolError(f"field {name!r} has an unknown form, type or number of dimensions")
     shape = reader.unpack(f"<{dimensions}I") * (2 if form == _FACTOR else 1)
     claimed = math.prod(max(1, each) for each in shape)  # even no matrices have sides, which cost memory
@@ -76,6 +85,7 @@ def packed_bytes(layout: Layout, shape: tuple[int, ...], bytes_each: int) -> int
     """Return the bytes of an array of a shape, nothing of it as pairs, and all rows of a factor."""
     if layout is Layout.FACTOR:
         return _FACTOR_HEAD.size + bytes_each * _triangle(shape)
+    bytes_each = _dtype(None, layout).itemsize if layout in _CODES else bytes_each
     count = _triangle(shape) if layout is Layout.SYMMETRIC else math.prod(shape)
     return 3 + 4 * len(shape) + bytes_each * count
 

@@ -120,3 +120,34 @@ def test_features_that_do_not_fit_are_refused(tmp_path, text, reason):
 def test_a_length_of_epochs_that_does_not_fit_is_refused(tmp_path, lines, reason):
     with pytest.raises(InvalidInput, match=rf"federations.clinics: {reason}"):
         plan(tmp_path, "nats://a:4222", lines)
+
+
+SECURE = """
+broker = "{broker}"
+[federations.clinics]
+algorithm = "sync-linucb"
+clients = 5
+dimension = 2
+secure_aggregation = true
+{more}
+"""
+
+
+def secure_plan(folder, broker="tls://broker:4222", more=""):
+    (folder / "serve.toml").write_text(SECURE.format(broker=broker, more=more))
+    return read_plan(folder / "serve.toml")
+
+
+def test_sums_are_aggregated_securely_if_the_table_says_so_and_that_no_limits_hold_is_said_once(tmp_path):
+    plan = secure_plan(tmp_path, more="limits = { context = 1.0 }")
+    assert plan.federations[0].charter.smallest_cohort == 3
+    assert secure_plan(tmp_path, more="smallest_cohort = 4").federations[0].charter.smallest_cohort == 4
+    (said,) = plan.warnings().values()
+    assert said.startswith("secure_aggregation hides what one site sends, so that no limits hold for it")
+
+
+def test_without_certificates_sums_are_not_aggregated_securely(tmp_path):
+    with pytest.raises(
+        InvalidInput, match=r"federations\.clinics\.secure_aggregation needs certificates, by which sites"
+    ):
+        secure_plan(tmp_path, broker="nats://127.0.0.1:4222")

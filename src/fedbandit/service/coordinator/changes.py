@@ -24,7 +24,8 @@ from fedbandit.protocol.changing import Changed, changed, differing
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import differences
 from fedbandit.protocol.forms import Forms
-from fedbandit.service.coordinator.settings import FederationPlan, check_deadline
+from fedbandit.service.coordinator.plan_checks import check_deadline
+from fedbandit.service.coordinator.settings import FederationPlan
 from fedbandit.transport.nats.broker_settings import LARGEST_MESSAGE
 from fedbandit.transport.nats.streams import ROOM_FOR_HEADERS
 from fedbandit.wire.header import LARGEST_HEADER

@@ -22,6 +22,8 @@ keep_log = false                        # keep all envelopes for ever, to replay
 limits = { context = 1.0, reward = 1.0, observations_per_second = 100 }
 expires = 86400                         # seconds after which sites that join end a decision without a reward
 default_reward = 0.0                    # what such a decision counts as; without it, it is forgotten
+secure_aggregation = false              # with tls://: the coordinator learns sums over several sites alone
+smallest_cohort = 3                     # over how many sites at least, with secure_aggregation
 """
 
 from __future__ import annotations
@@ -32,7 +34,6 @@ from pathlib import Path
 from typing import Any
 
 from fedbandit.core.bounds import Bounds
-from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.durable.validation import Limits
 from fedbandit.features.features import Features
@@ -40,6 +41,7 @@ from fedbandit.files.toml import read_toml
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
+from fedbandit.service.coordinator.plan_checks import HIDDEN, check_deadline, check_secure
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 
@@ -49,7 +51,7 @@ _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
 _FEDERATION = {
     "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "epoch_seconds", "keep_log",
-    "limits", "features", "expires", "default_reward",
+    "limits", "features", "expires", "default_reward", "secure_aggregation", "smallest_cohort",
 }  # fmt: skip
 
 
@@ -111,7 +113,8 @@ class ServicePlan:
         """
         if not self.broker.startswith("tls://"):
             return {}
-        return {each.name: _warning(each) for each in self.federations if each.missing_limits}
+        hidden = {each.name: HIDDEN for each in self.federations if each.charter.smallest_cohort is not None}
+        return {each.name: _warning(each) for each in self.federations if each.missing_limits} | hidden
 
     def listening_at(self, http: str) -> ServicePlan:
         """Return the plan with another HTTP address, HOST:PORT.
@@ -160,6 +163,7 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
         credentials=folder / credentials if credentials else None, authority=folder / authority if authority else None,
     )  # fmt: skip
     _check_authority(plan)
+    check_secure(plan.broker, {each.name: each.charter for each in plan.federations})
     plan = plan.replicated(_value(data, "replicas", int, 1))
     if _value(data, "standby", bool, False):
         plan = plan.waiting()
@@ -200,7 +204,7 @@ def _federation(name: str, table: Any, folder: Path) -> FederationPlan:
     sizes = {key: _value(table, key, int, 1) for key in ("clients", "arms", "horizon")}
     try:
         charter = charter_of(
-            _value(table, "algorithm", str, ""), _value(table, "set", dict, {}), **sizes,
+            _value(table, "algorithm", str, ""), _value(table, "set", dict, {}) | _secure(table), **sizes,
             dimension=_value(table, "dimension", int, 0) if "dimension" in table else None,
             epoch_seconds=table.get("epoch_seconds"), features=Features.read(folder / file) if file else None,
             ending=Ending.among(table),
@@ -214,13 +218,8 @@ def _federation(name: str, table: Any, folder: Path) -> FederationPlan:
     return FederationPlan(name, charter, limits, deadline, _value(table, "keep_log", bool, False))
 
 
-def check_deadline(name: str, charter: Charter, deadline: float | None) -> None:
-    """Refuse a deadline that is none, or that has nothing to end."""
-    where = f"federations.{name}"
-    if deadline is not None and deadline <= 0:
-        raise InvalidInput(f"{where}.deadline must be greater than 0, not {deadline}: give seconds, or leave it out")
-    if deadline is not None and not isinstance(charter.build().server, MeetsDeadlines):
-        raise InvalidInput(f"{where}.deadline has no meaning for {charter.algorithm.id}: leave it out")
+def _secure(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: table[name] for name in ("secure_aggregation", "smallest_cohort") if name in table}
 
 
 def _limits(table: dict[str, Any]) -> Limits:

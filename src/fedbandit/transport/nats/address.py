@@ -120,7 +120,12 @@ def owner(credentials: str | Path) -> tuple[str, int] | None:
         x509 = import_module("cryptography.x509")
     except ImportError:
         return None
-    subject = x509.load_pem_x509_certificate(Path(credentials).read_bytes()).subject
+    return named_in(x509.load_pem_x509_certificate(Path(credentials).read_bytes()))
+
+
+def named_in(certificate: Any) -> tuple[str, int] | None:
+    """Return the federation and the number of the site that a certificate is for; None where that cannot be told."""
+    x509, subject = import_module("cryptography.x509"), certificate.subject
     told = [
         str(each.value)
         for kind in (x509.NameOID.COMMON_NAME, x509.NameOID.SERIAL_NUMBER)

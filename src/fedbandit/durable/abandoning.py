@@ -1,0 +1,48 @@
+"""A secure aggregation is given up: its last step waits for sites that will never answer.
+
+Until that step a deadline drops an aggregation, and sites keep their data. In it they have counted their parts as
+spent, so that no deadline applies, and any t answers give the sum, whenever they come. If so many sites are lost for
+good that t cannot be had, an operator gives the sum up: that is a record of the journal, and the sum is never made.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fedbandit.core.deadlines import GivesUp
+from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.revised_server import RevisedServer
+from fedbandit.durable.server_record import ServerRecord, What
+
+
+class Abandoned(NamedTuple):
+    """An aggregation that was given up, and the sites whose parts in it are lost."""
+
+    lost: list[int]
+    awaited: list[int]
+
+
+class AbandoningServer(RevisedServer):
+    """The part of a coordinator that can give up a sum."""
+
+    def waits_beyond_deadlines(self) -> list[int]:
+        """Return the sites for whose answers a secure aggregation waits, however long that takes."""
+        side = self.node.side
+        return side.waits_beyond(self.node.state).tolist() if isinstance(side, GivesUp) else []
+
+    def abandon(self, now: float) -> Abandoned:
+        """Give up the secure aggregation whose last step is under way; sites hear of it when they next ask."""
+        side = self.node.side
+        if not isinstance(side, GivesUp):
+            raise InvalidInput("this federation has no secure_aggregation: there is nothing to abandon")
+        awaited = self.waits_beyond_deadlines()
+        if not awaited:
+            raise InvalidInput(
+                "no secure aggregation waits for answers that no deadline goes on without: there is nothing to abandon"
+            )
+        answered = sorted(self.node.state.gathering.shares)
+        record = ServerRecord(What.ABANDONED, now)
+        self._append(record)
+        self._take_in(record)
+        self._sync()
+        return Abandoned(answered, awaited)

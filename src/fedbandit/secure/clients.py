@@ -1,0 +1,223 @@
+"""The client side of an algorithm whose uploads are aggregated securely: one site.
+
+What the side within would upload stays with it until all are called. The part that it then contributes is given back to
+it whenever it is certain that no sum has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.drawn import Drawn, Identity
+from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.core.interfaces import Clients, Decided, Outgoing
+from fedbandit.core.messages import Download, Upload
+from fedbandit.core.scores import ScorePart
+from fedbandit.core.turns import Observations
+from fedbandit.secure.member import IDLE, KEYED, MASKED, SECRET_BYTES, SHARED, Member, Participation, Secret, statement
+from fedbandit.secure.messages import (
+    DOWNLOADS,
+    KEYS_BYTES,
+    SIGNATURE_BYTES,
+    AnyDownload,
+    Call,
+    Keys,
+    Left,
+    Parcels,
+    Present,
+    Ready,
+    Result,
+    Roster,
+    row_of,
+)
+from fedbandit.secure.parts import Parts, SecureCohort
+from fedbandit.wire import decode
+
+WHO = np.zeros(1, dtype=np.int64)
+
+
+class SecureClients:
+    """A client side that sends nothing of its own but under masks; in all else it is the side within."""
+
+    kinds = DOWNLOADS
+    secret_bytes = SECRET_BYTES  # that a site draws for an answer
+
+    def __init__(self, within: Clients, parts: Parts, part: Participation, sizes: dict[str, int]) -> None:
+        """Take the side, how its sums are added up, the site's part in that, and the sizes of messages."""
+        self.within = within
+        self.parts = parts
+        self.part = part
+        self.sizes = sizes
+        self._answers = {kind.kind: kind for kind in within.kinds or ()}
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the side within says of itself."""
+        return getattr(self.within, name)
+
+    def start(self, clients: int) -> SecureCohort:
+        """Return a site that has seen nothing."""
+        if clients != 1:
+            raise InvalidInput(f"secure_aggregation is for one site, not for a cohort of {clients}: give each its own")
+        return self.parts.cohort(self.within.start(1), Member())
+
+    def without_secrets(self, state: SecureCohort) -> SecureCohort:
+        """Return the state as a file of a policy may hold it: without the keys of an aggregation that is under way."""
+        return self.parts.cohort(state.within, Member())
+
+    # What the side within does with its part of the state.
+
+    def choose(self, state: SecureCohort, who: Ints, features: Floats, draws: Floats) -> Ints:
+        """Return the choice."""
+        return self.within.choose(state.within, who, features, draws)
+
+    def decide(self, state: SecureCohort, who: Ints, features: Floats, draws: Floats) -> Decided:
+        """Return the choice, with what is known of how likely it was."""
+        return self.within.decide(state.within, who, features, draws)
+
+    def score_parts(self, state: SecureCohort, client: int) -> Sequence[ScorePart] | None:
+        """Return of what scores consist."""
+        return self.within.score_parts(state.within, client)
+
+    def chances(self, state: SecureCohort, who: Ints, features: Floats, draws: Floats) -> Floats:
+        """Return how likely each arm is."""
+        return self.within.chances(state.within, who, features, draws)
+
+    def expected(self, state: SecureCohort, who: Ints, features: Floats, choices: Ints) -> Floats | None:
+        """Return the reward that is expected."""
+        return self.within.expected(state.within, who, features, choices)
+
+    def predicted(self, state: SecureCohort, who: Ints, features: Floats, choices: Ints) -> Floats | None:
+        """Return the mean reward by the model."""
+        return self.within.predicted(state.within, who, features, choices)
+
+    def warnings(self, state: SecureCohort) -> Sequence[str]:
+        """Return what whoever runs the site should know."""
+        return self.within.warnings(state.within)
+
+    def on_the_way(self, state: SecureCohort, who: Ints, is_any: bool) -> None:
+        """Hear whether something is on the way."""
+        self.within.on_the_way(state.within, who, is_any)
+
+    def revised(self, state: SecureCohort, before: Any, places: Ints | None = None) -> SecureCohort:
+        """Go on with other parameters."""
+        state.within = self.within.revised(state.within, before.within, places)
+        return state
+
+    def ask(
+        self, state: SecureCohort, who: Ints, made: Ints | None = None, is_opened: bool = False
+    ) -> Sequence[Outgoing[Upload]]:
+        """Return what the site asks before it chooses."""
+        return self.within.ask(state.within, who, made, is_opened)
+
+    # What is aggregated.
+
+    def learn(self, state: SecureCohort, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
+        """Take in what was observed; where it would be sent now, ask for an aggregation in place of that."""
+        outgoing = self.within.learn(state.within, who, seen)
+        for each in outgoing:
+            self.parts.put_back(self.within, state.within, each.message)
+        if not outgoing or state.has_called or state.member.stage != IDLE:
+            return ()
+        state.has_called = True
+        return (Outgoing(who, Ready()),)
+
+    def check(self, state: SecureCohort, message: AnyDownload, identity: Identity) -> None:
+        """Raise ProtocolError if this site does not answer a download, which it then has not heard."""
+        member = state.member
+        if not isinstance(message, Roster | Parcels | Present) or not self._fits(member, message):
+            return
+        if isinstance(message, Roster):
+            self.part.check_roster(message)
+            for client in np.flatnonzero(message.observations > 0).tolist():
+                keys, observations = message.keys[client].tobytes(), int(message.observations[client])
+                said = statement(message.version, message.step, client, keys, observations)
+                vouched = message.signatures[client].tobytes() + message.certificates[client].tobytes()
+                identity.check(client, said, vouched)
+        elif isinstance(message, Parcels):
+            self.part.check_parcels(member, message)
+        else:
+            self.part.check_present(member, message)
+
+    def receive(self, state: SecureCohort, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
+        """Take in a download that needs no random bytes."""
+        return self.receive_drawn(state, to, message, None)
+
+    def receive_drawn(
+        self, state: SecureCohort, to: Ints, message: AnyDownload, drawn: Drawn | None
+    ) -> Sequence[Outgoing[Upload]]:
+        """Take in a download; return the answer to the step of the aggregation that it is part of."""
+        member = state.member
+        if isinstance(message, Call | Result):
+            self._resolve(state, int(message.counted[self.part.number]))
+            state.has_called = False
+        if isinstance(message, Call):
+            return (Outgoing(to, self._join(state, message, drawn)),)
+        if isinstance(message, Result):
+            return self._finish(state, to, message)
+        if not self._fits(member, message):
+            return self._leave(state, to, message)
+        if isinstance(message, Roster):
+            return (Outgoing(to, self.part.shares(member, message)),)
+        if isinstance(message, Parcels):
+            return (Outgoing(to, self.part.masked(member, message)),)
+        return (Outgoing(to, self.part.unmask(member, message)),)
+
+    def _fits(self, member: Member, message: Roster | Parcels | Present) -> bool:
+        stage = {Roster: KEYED, Parcels: SHARED, Present: MASKED}[type(message)]
+        if not member.is_in(message.version, message.step) or member.stage != stage:
+            return False
+        return not isinstance(message, Roster) or self.part.is_listed(member, message)
+
+    def _resolve(self, state: SecureCohort, counted: int) -> None:
+        """Let the part of the last aggregation go if it was counted there, and else keep it."""
+        member = state.member
+        is_in = member.stage == MASKED and counted == member.version
+        if member.stage in (KEYED, SHARED, MASKED) and not is_in:
+            self._put_back(state)
+        member.clear()
+
+    def _put_back(self, state: SecureCohort) -> None:
+        upload = self.parts.unpacked(state.member.part, state.member.observations)
+        self.parts.put_back(self.within, state.within, upload)
+
+    def _join(self, state: SecureCohort, call: Call, drawn: Drawn | None) -> Keys:
+        """Take all that there is as the part of this aggregation, and tell the keys for it."""
+        member, number = state.member, self.part.number
+        member.version, member.step = call.version, call.step
+        outgoing = self.within.receive(state.within, WHO, self.parts.call())
+        member.part, member.observations = self.parts.packed(outgoing[0].message)
+        if not member.observations:
+            member.clear()
+            nothing = row_of(bytes(KEYS_BYTES)), row_of(bytes(SIGNATURE_BYTES)), row_of(bytes(self._certificate))
+            return Keys(np.array([call.version]), np.array([call.step]), np.zeros(1, dtype=np.int64), *nothing)
+        if drawn is None:
+            raise ProtocolError("a call to an aggregation came without random bytes for its keys")
+        said = statement(call.version, call.step, number, Secret.of(drawn.secret).public, member.observations)
+        vouched = drawn.vouch(said)
+        signature, certificate = vouched[:SIGNATURE_BYTES], vouched[SIGNATURE_BYTES:]
+        return self.part.keys(member, drawn.secret, signature, certificate.ljust(self._certificate, b"\0"))
+
+    @property
+    def _certificate(self) -> int:
+        return self.sizes["certificate"]
+
+    def _leave(self, state: SecureCohort, to: Ints, message: Roster | Parcels | Present) -> Sequence[Outgoing[Upload]]:
+        """Say that this site cannot go on; what it has told nobody yet it keeps."""
+        member = state.member
+        if member.stage in (KEYED, SHARED):
+            self._put_back(state)
+            member.clear()
+        elif (message.version, message.step) == (member.version, member.step):
+            return ()  # it has answered this, or a later step
+        return (Outgoing(to, Left(np.array([message.version]), np.array([message.step]))),)
+
+    def _finish(self, state: SecureCohort, to: Ints, result: Result) -> Sequence[Outgoing[Upload]]:
+        if not result.length:
+            return ()
+        message = decode(result.body[: result.length].tobytes(), known=self._answers)
+        assert isinstance(message, Download)
+        return self.within.receive(state.within, to, message)

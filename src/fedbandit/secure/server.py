@@ -1,0 +1,182 @@
+"""The server side of an algorithm whose uploads are aggregated securely: it is given sums over several sites alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
+from fedbandit.core.interfaces import Outgoing, Server
+from fedbandit.core.messages import Download
+from fedbandit.secure.gathering import MASKED, NONE, SHARES, UNMASK, nothing_gathered
+from fedbandit.secure.messages import (
+    KEYS_BYTES,
+    PARCEL_BYTES,
+    SIGNATURE_BYTES,
+    UPLOADS,
+    AnyUpload,
+    Call,
+    Parcels,
+    Present,
+    Ready,
+    Result,
+    Roster,
+    marked,
+    rows_of,
+)
+from fedbandit.secure.parts import Parts, SecureServerState
+from fedbandit.wire import encode
+
+
+class SecureServer:
+    """A server side that hears of no site alone; in all else it is the side within."""
+
+    kinds = UPLOADS
+    rounding = 0.0
+
+    def __init__(self, within: Server, parts: Parts, smallest_cohort: int, sizes: dict[str, int]) -> None:
+        """Take the side, how its sums are added up, over how many sites at least, and the sizes of messages."""
+        self.within = within
+        self.parts = parts
+        self.smallest_cohort = smallest_cohort
+        self.sizes = sizes
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the side within says of itself."""
+        return getattr(self.within, name)
+
+    def start(self, clients: int) -> SecureServerState:
+        """Return a server that has received nothing."""
+        return self.parts.server(self.within.start(clients), nothing_gathered(clients))
+
+    def receive(self, state: SecureServerState, senders: Ints, message: AnyUpload) -> Sequence[Outgoing[Download]]:
+        """Take in what sites send in the present step; return what begins the next, if that is over."""
+        sent: list[Outgoing[Download]] = []
+        for each, sender in enumerate(senders.tolist()):
+            sent += self._take_in(state, sender, message.rows(slice(each, each + 1)))
+        return sent
+
+    def check(
+        self, state: SecureServerState, sender: int, message: AnyUpload, bounds: Bounds, observations: int  # noqa: ARG002
+    ) -> None:  # fmt: skip
+        """Refuse what no honest site sends in the aggregation that is under way."""
+        state.gathering.check(sender, message)
+
+    def sums(self, state: SecureServerState) -> Sequence[Floats]:
+        """Return what sums are summed into."""
+        return self.within.sums(state.within)
+
+    def restarts(self, state: SecureServerState) -> int:
+        """Return how often all was forgotten."""
+        return self.within.restarts(state.within)
+
+    def peers(self, state: SecureServerState) -> Ints | None:
+        """Return with how many others each shares."""
+        return self.within.peers(state.within)
+
+    def revised(self, state: SecureServerState, before: Any, places: Ints | None = None) -> SecureServerState:
+        """Go on with other parameters."""
+        state.within = self.within.revised(state.within, before.within, places)
+        return state
+
+    def awaited(self, state: SecureServerState) -> Ints:
+        """Return who has not answered a step that a deadline may end."""
+        gathering = state.gathering
+        return np.array(gathering.awaited if gathering.stage != UNMASK else [], dtype=np.int64)
+
+    def deadline(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
+        """End the present step with those who have answered, unless it is the last."""
+        is_under_way = state.gathering.stage not in (NONE, UNMASK)
+        return self._advance(state, is_over=True) if is_under_way else ()
+
+    def waits_beyond(self, state: SecureServerState) -> Ints:
+        """Return who has not answered the last step, whose answers are waited for whatever the deadline."""
+        gathering = state.gathering
+        return np.array(gathering.awaited if gathering.stage == UNMASK else [], dtype=np.int64)
+
+    def abandon(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
+        """Give up the aggregation that is under way; sites that have answered its last step lose their parts."""
+        gathering = state.gathering
+        if gathering.stage == NONE:
+            return ()
+        gathering.abandoned += 1
+        return self._end(state)
+
+    def _take_in(self, state: SecureServerState, sender: int, message: AnyUpload) -> Sequence[Outgoing[Download]]:
+        gathering = state.gathering
+        if isinstance(message, Ready):
+            if gathering.stage != NONE:
+                return ()
+            gathering.begin()
+            call = Call(gathering.version, gathering.step, gathering.counted.astype(np.float64))
+            return (Outgoing(np.array(gathering.awaited), call),)
+        gathering.take_in(sender, message)
+        return self._advance(state, is_over=False) if gathering.stage != NONE else ()
+
+    def _advance(self, state: SecureServerState, *, is_over: bool) -> Sequence[Outgoing[Download]]:
+        gathering = state.gathering
+        if gathering.stage == UNMASK:
+            total = gathering.total()
+            return () if total is None else self._finish(state, total)
+        if gathering.can_go_on(self.smallest_cohort):
+            if gathering.awaited and not is_over:
+                return ()
+            if gathering.may_go_on(self.smallest_cohort):
+                gathering.go_on()
+                return self._next_step(state)
+        gathering.dropped += 1
+        return self._end(state)
+
+    def _next_step(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
+        gathering, clients = state.gathering, len(state.gathering.counted)
+        name, to = (gathering.version, gathering.step), np.array(gathering.awaited)
+        if gathering.stage == SHARES:
+            observations = np.zeros(clients)
+            observations[list(gathering.keys)] = [gathering.observations[client] for client in gathering.keys]
+            signatures = {client: data[:SIGNATURE_BYTES] for client, data in gathering.vouched.items()}
+            certificates = {client: data[SIGNATURE_BYTES:] for client, data in gathering.vouched.items()}
+            roster = Roster(
+                *name, observations, rows_of(clients, KEYS_BYTES, gathering.keys),
+                rows_of(clients, SIGNATURE_BYTES, signatures),
+                rows_of(clients, self.sizes["certificate"], certificates),
+            )  # fmt: skip
+            return (Outgoing(to, roster),)
+        if gathering.stage == MASKED:
+            return [Outgoing(np.array([client]), self._parcels(state, client)) for client in gathering.awaited]
+        return (Outgoing(to, Present(*name, marked(clients, gathering.awaited))),)
+
+    def _parcels(self, state: SecureServerState, to: int) -> Parcels:
+        gathering, clients = state.gathering, len(state.gathering.counted)
+        place = slice(to * PARCEL_BYTES, (to + 1) * PARCEL_BYTES)
+        parcels = {sender: data[place] for sender, data in gathering.parcels.items()}
+        senders = marked(clients, list(gathering.parcels))
+        return Parcels(gathering.version, gathering.step, senders, rows_of(clients, PARCEL_BYTES, parcels))
+
+    def _finish(self, state: SecureServerState, values: Floats) -> Sequence[Outgoing[Download]]:
+        """Let the algorithm take in the sum, if it is one of honest sites."""
+        gathering = state.gathering
+        counted = np.array(sorted(gathering.masked))
+        empty = np.array([client for client, count in sorted(gathering.observations.items()) if not count], dtype=int)
+        total = self.parts.unpacked(values, sum(gathering.observations[client] for client in counted.tolist()))
+        gathering.counted[counted] = gathering.version
+        try:
+            self.parts.check_sum(self.within, state.within, total, len(counted))
+        except ProtocolError:
+            gathering.refused += 1
+            return self._end(state)
+        gathering.finished += 1
+        (outgoing,) = self.parts.merge(self.within, state.within, total, counted, empty)
+        return self._end(state, encode(outgoing.message))
+
+    def _end(self, state: SecureServerState, body: bytes = b"") -> Sequence[Outgoing[Download]]:
+        """Tell all that the aggregation is over, and whose parts were counted."""
+        gathering = state.gathering
+        gathering.clear()
+        padded = np.frombuffer(body.ljust(self.sizes["body"], b"\0"), dtype=np.uint8)
+        counted = gathering.counted.astype(np.float64)
+        result = Result(gathering.version, gathering.step, counted, len(body), padded)
+        return (Outgoing(np.arange(len(counted)), result),)
