@@ -69,6 +69,6 @@ def test_rows_of_larger_sums_are_larger_and_the_same_else(scale):
     """However few rows there are, and however small they are."""
     arms = np.random.default_rng(5).standard_normal((7, SIZE))
     gram = arms.T @ arms
-    _, upper = factor_of(gram, most=3)
-    _, scaled = factor_of(scale * scale * gram, most=3)
+    _, upper = factor_of(gram, most=3, tolerance=4 * 2.0**-11)
+    _, scaled = factor_of(scale * scale * gram, most=3, tolerance=4 * 2.0**-11)
     np.testing.assert_array_equal(scaled, scale * upper)

@@ -1,4 +1,4 @@
-"""Streams that are tried now and then: one that fails twice in a row is made anew, and in a cluster one that is late."""
+"""Streams that are tried now and then: one that fails twice in a row is made anew, as is one that is late."""
 
 from __future__ import annotations
 
