@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.messages import Welcome
+from fedbandit.durable.journals.journal import open_journal
+from fedbandit.durable.roster import Standing
 from fedbandit.service.coordinator import host as module
 from fedbandit.service.coordinator import telling
 from fedbandit.service.coordinator.host import MOST_OF_ONE, FederationHost
@@ -144,3 +146,19 @@ def test_a_question_is_no_upload_on_the_status_page():
 
 def as_bytes(frames):
     return [(what, frame.to_bytes()) for what, frame in frames.items()]
+
+
+def test_sites_that_sent_something_before_there_was_a_roster_stand_in_it_under_their_numbers(tmp_path):
+    agreed = pair.charter(sites=3)
+    journal = open_journal(str(tmp_path), "demo")
+    server, sites = pair.open_server(agreed, journal), [pair.open_site(agreed, number) for number in (2, 1)]
+    for site in sites:
+        pair.turn(site)
+        pair.to_server(server, site.commit())
+    server.commit()
+    journal.close()
+    host = FederationHost(FederationPlan("demo", agreed), str(tmp_path), NotingHub(), has_roster=True)
+    assert [(each.name, each.number, each.standing) for each in host.roster.members.values()] == [
+        ("1", 1, Standing.JOINED), ("2", 2, Standing.JOINED),
+    ]  # fmt: skip
+    host.close()

@@ -7,6 +7,7 @@ import logging
 
 import pytest
 
+from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan
 from fedbandit.service.coordinator.term import Term
@@ -131,3 +132,18 @@ def test_another_coordinator_of_the_same_federation_is_a_grave_concern_as_long_a
         assert list(host.server.concerns) == []
 
     asyncio.run(run())
+
+
+def test_a_term_is_over_when_it_is_found_that_another_has_taken_the_journals_over():
+    async def run():
+        term = Term(ServicePlan((FederationPlan("demo", charter()),), journal="memory:"))
+
+        async def lost():
+            raise JournalLost("another coordinator has it")
+
+        term._require_office = lost
+        async with asyncio.timeout(PATIENCE):
+            await term._look_at_the_broker()
+        return term._loss
+
+    assert str(asyncio.run(run())) == "another coordinator has it"

@@ -34,3 +34,7 @@ def test_a_time_that_is_no_time_makes_no_credential(tmp_path, days):
     with pytest.raises(InvalidInput, match="days must be more than 0 and at most 36500"):
         Keys(tmp_path / "keys").new("demo.3", days=days)
     assert not (tmp_path / "keys").exists()
+
+
+def test_the_folder_of_keys_is_made_with_those_above_it(tmp_path):
+    assert Keys(tmp_path / "of" / "ours").new("broker").exists()
