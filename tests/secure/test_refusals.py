@@ -139,6 +139,18 @@ def test_a_site_that_has_lost_its_keys_may_send_others_before_the_roster_and_is_
     assert bank.state.gathering.awaited == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("place", [0, 32])
+def test_a_key_that_has_nothing_secret_with_anybody_is_refused_by_the_coordinator_and_by_sites(at_roster, place):
+    bank, roster = at_roster
+    keys = roster.keys.copy()
+    keys[3, place : place + 32] = 0
+    with pytest.raises(ProtocolError, match="is not a public key that anybody can have"):
+        bank.download(0, replace(roster, keys=keys))
+    bank.deliver(bank.server.abandon(bank.state))
+    sender, answer = bank.deliver(bank.call())[3]
+    assert "is not a public key that anybody can have" in refusal(bank, sender, replace(answer, keys=keys[3:4]))
+
+
 def test_a_key_of_an_earlier_aggregation_is_not_taken_for_one_of_this(at_roster):
     bank, old = at_roster
     bank.deliver(bank.server.abandon(bank.state))

@@ -11,8 +11,12 @@ from typing import NamedTuple
 
 from fedbandit.core.deadlines import GivesUp
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.renewal import DAY
 from fedbandit.durable.revised_server import RevisedServer
 from fedbandit.durable.server_record import ServerRecord, What
+
+WAITS, REFUSED = "sum-waits", "sum-refused"
+LONG_SECONDS = 600.0  # after which somebody should look why a last step is not over
 
 
 class Abandoned(NamedTuple):
@@ -23,12 +27,32 @@ class Abandoned(NamedTuple):
 
 
 class AbandoningServer(RevisedServer):
-    """The part of a coordinator that can give up a sum."""
+    """The part of a coordinator that looks after sums, and can give one up."""
+
+    _last_step = 0, 0.0  # the aggregation whose last step is under way, and since when that is known
+    _refused_sums = 0  # that an operator was told of
 
     def waits_beyond_deadlines(self) -> list[int]:
         """Return the sites for whose answers a secure aggregation waits, however long that takes."""
         side = self.node.side
         return side.waits_beyond(self.node.state).tolist() if isinstance(side, GivesUp) else []
+
+    def look_at_sums(self, now: float) -> None:
+        """Tell an operator of a sum that has long waited for sites, and of one that no honest sites can have."""
+        if not isinstance(self.node.side, GivesUp):
+            return
+        gathering, awaited = self.node.state.gathering, self.waits_beyond_deadlines()
+        if not awaited or self._last_step[0] != gathering.version:
+            self._last_step = gathering.version if awaited else 0, now
+            self.concerns.clear(WAITS)
+        elif now - self._last_step[1] >= LONG_SECONDS:
+            listed = ", ".join(map(str, awaited))
+            text = f"secure aggregation {gathering.name} waits for too many of its sites to end, {listed}: start them, "
+            self.concerns.note(WAITS, f"{text}or give it up with `fedbandit abandon` if they are lost for good", now)
+        if gathering.refused > self._refused_sums:
+            text = "the sum of a secure aggregation was not one that observations can have, and is not taken in: some "
+            self.concerns.note(REFUSED, f"{text}site lies or is broken, and nobody can tell which", now, lasts=DAY)
+        self._refused_sums = gathering.refused
 
     def abandon(self, now: float) -> Abandoned:
         """Give up the secure aggregation whose last step is under way; sites hear of it when they next ask."""

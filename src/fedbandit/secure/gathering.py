@@ -14,6 +14,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import ProtocolError
+from fedbandit.secure.masks import check_keys
 from fedbandit.secure.member import name_of, threshold_of
 from fedbandit.secure.messages import AnyUpload, Keys, Left, Masked, Ready, Shares, Unmask
 from fedbandit.secure.ring import Words, from_ring
@@ -88,6 +89,8 @@ class Gathering:
         before = self._heard(stage).get(sender)
         if before is not None and before != _content(message) and stage > KEYS:
             raise ProtocolError(f"site {sender} has sent other {content} in aggregation {self.name} before")
+        if isinstance(message, Keys) and message.observations[0]:
+            check_keys(_content(message))
         if isinstance(message, Unmask):
             given = set(np.flatnonzero(message.shares[0].any(axis=1)).tolist())
             if not given <= set(self.parcels):

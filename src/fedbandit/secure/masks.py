@@ -41,6 +41,15 @@ def public(key: bytes) -> bytes:
     return X25519PrivateKey.from_private_bytes(key).public_key().public_bytes_raw()
 
 
+def check_keys(keys: bytes) -> None:
+    """Refuse public keys, one after the other, of which one has nothing secret together with anybody's.
+
+    >>> check_keys(public(bytes(32 * [1])))
+    """
+    for at in range(0, len(keys), KEY_BYTES):
+        _agreed(bytes(KEY_BYTES), keys[at : at + KEY_BYTES])
+
+
 def pair_seed(key: bytes, other: bytes, aggregation: str, one: int, two: int) -> bytes:
     """Return what two clients have together, from the private key of one and the public key of the other."""
     return _derived(_agreed(key, other), "pair", aggregation, min(one, two), max(one, two))

@@ -125,8 +125,10 @@ class Participation:
         return (keys, observations) == (Secret.of(member.drawn).public, member.observations)
 
     def check_roster(self, roster: Roster) -> None:
-        """Refuse a roster of too few."""
-        self._require_cohort(np.flatnonzero(roster.observations > 0).tolist(), self.smallest_cohort, "contribute")
+        """Refuse a roster of too few, or with keys that are none."""
+        contributes = np.flatnonzero(roster.observations > 0).tolist()
+        self._require_cohort(contributes, self.smallest_cohort, "contribute")
+        masks.check_keys(roster.keys[contributes].tobytes())
 
     def shares(self, member: Member, roster: Roster) -> Shares:
         """Seal shares of both secrets for each who contributes."""

@@ -179,6 +179,7 @@ class FederationHost:
         await self._hub.settle(self._arrived.to_settle(group, elapsed))
         if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
             self._measured = elapsed
+            self.server.look_at_sums(now)
             note = b""
             if elapsed > self._noted + NOTE_SECONDS:
                 self._noted, note = elapsed, self._telling.note()

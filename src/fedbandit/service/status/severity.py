@@ -15,7 +15,7 @@ GRAVE = ("journal-damaged", "broker-cannot-store", "federation-failed", "two-coo
 LIGHT = (
     "limits-missing", "coordinator-went-back", "uploads-refused", "uploads-put-off", "uploads-missing", "backlog",
     "one-site-outweighs", "two-sites-one-number", "another-charter", "site-ahead-too-often", "frame-put-aside",
-    "site-drift",
+    "site-drift", "sum-waits", "sum-refused",
 )  # fmt: skip
 OTHER = "other"
 

@@ -1,0 +1,47 @@
+"""Secure aggregation from the site's program to the coordinator, with certificates and a real broker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fedbandit as fb
+from samples.roster import serving
+from samples.waiting import until
+
+SITES = 4
+TABLE = {
+    "algorithm": "sync-linucb", "clients": SITES, "dimension": 2, "set": {"sync_threshold": 0.01, "smallest_upload": 1},
+    "secure_aggregation": True,
+}  # fmt: skip
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.mark.slow
+def test_sites_that_join_make_sums_of_which_the_coordinator_knows_no_part(tmp_path):
+    with serving(tmp_path, {"clinics": TABLE}) as made:
+        names = [made.joined("clinics", f"clinic-{number}") for number in range(SITES)]
+        sites = [
+            fb.Site.join(each.address, credentials=each.credential, store=tmp_path / f"{each.number}.db", patience=0.1)
+            for each in names
+        ]
+        try:
+            for site in sites:
+                site.learn(site.choose([[1.0, 0.5], [1.0, 0.5]]).id, 1.0)
+            server = made.host("clinics").server
+            until(lambda: server.node.state.gathering.finished > 0, "a sum")
+            state = server.node.state.within
+            held = [site.node.life.node.state.within.rows.new_gram[0] for site in sites]
+            until(lambda: all(site.version for site in sites), "a download")
+            total = state.gram + sum(held)
+            np.testing.assert_array_equal(total, SITES * np.array([[1.0, 0.5], [0.5, 0.25]]))
+        finally:
+            for site in sites:
+                site.close()
+
+
+def test_a_site_without_a_certificate_does_not_connect():
+    site = fb.Site("sync-linucb", dimension=2, clients=4, secure_aggregation=True)
+    with site, pytest.raises(fb.InvalidInput, match="aggregates securely, and without a certificate a site cannot"):
+        site.connect("nats://127.0.0.1:4222/clinics")
