@@ -30,9 +30,8 @@ EXPERIMENT = Experiment(
 
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cells")
-    return {cell.key(): run_cell(cell, folder)[1] for _, _, cell in EXPERIMENT.cells()}
+def records():
+    return {cell.key(): run_cell(cell)[1] for _, _, cell in EXPERIMENT.cells()}
 
 
 FIGURES = {

@@ -18,6 +18,7 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
+from fedbandit.results.clusters import cluster_at
 from fedbandit.results.everything import experiments_of, panels_of
 from fedbandit.results.reproduce import Reproduced
 from fedbandit.results.tables import read_table
@@ -37,23 +38,29 @@ def reproduce(
         bool, typer.Option("--quick", help="A smaller world and fewer seeds: seconds, not minutes.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="How many runs at once; default: all cores.")] = -1,
+    on: Annotated[
+        str | None, typer.Option(help="A cluster to run on: dask://HOST:PORT, ray, or ray://HOST:PORT.")
+    ] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, instead of the experiment's own number.")] = None,
     output: Annotated[Path, typer.Option(help="The folder for results.")] = Path("results"),
 ) -> None:
     """Run an experiment, or all of the papers; write tables, figures and reports. Finished runs are not run again."""
     if jobs == 0:
         raise InvalidInput("--jobs must not be 0: give the number of runs at once, or -1 for all cores")
-    at_once = (os.cpu_count() or 1) if jobs < 0 else jobs
+    cluster = None if on is None else cluster_at(on)
+    at_once = jobs if jobs > 0 else (os.cpu_count() or 1) if cluster is None else cluster.workers
     if (experiment is None) != everything:
         given = "nothing tells what to run" if experiment is None else f"{experiment} and --all are both given"
         raise InvalidInput(f"{given}: give an experiment of `fedbandit list`, or --all, one of them")
     if experiment is None:
         chosen = panels_of(paper)
-        reproduce_all(chosen, [_chosen(each, quick, seeds) for each in experiments_of(chosen)], output, at_once)
+        reproduce_all(
+            chosen, [_chosen(each, quick, seeds) for each in experiments_of(chosen)], output, at_once, cluster
+        )
         return
     if paper is not None:
         raise InvalidInput(f"--paper {paper} is for --all: give both, or leave it out")
-    found = reproduce_one(_experiment(experiment, quick, seeds), output, at_once)
+    found = reproduce_one(_experiment(experiment, quick, seeds), output, at_once, cluster)
     _show(found)
 
 

@@ -15,6 +15,7 @@ from fedbandit.cli.screen import Bar, out
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.panel import Panel
+from fedbandit.results.clusters import Cluster
 from fedbandit.results.everything import (
     Forecast,
     Planned,
@@ -28,11 +29,11 @@ from fedbandit.results.everything import (
 from fedbandit.results.reproduce import Reproduced, reproduce
 
 
-def reproduce_one(experiment: Experiment, output: Path, jobs: int) -> Reproduced:
+def reproduce_one(experiment: Experiment, output: Path, jobs: int, on: Cluster | None) -> Reproduced:
     """Run an experiment into its folder, behind a progress bar."""
     folder = _made(folder_of(experiment, output), output)
     with Bar(experiment.id) as bar:
-        return reproduce(experiment, folder, jobs=jobs, progress=bar.show)
+        return reproduce(experiment, folder, jobs=jobs, on=on, progress=bar.show)
 
 
 def _made(folder: Path, output: Path) -> Path:
@@ -45,7 +46,9 @@ def _made(folder: Path, output: Path) -> Path:
     return folder
 
 
-def reproduce_all(panels: Sequence[Panel], chosen: Sequence[Experiment], output: Path, jobs: int) -> None:
+def reproduce_all(
+    panels: Sequence[Panel], chosen: Sequence[Experiment], output: Path, jobs: int, on: Cluster | None
+) -> None:
     """Run experiments one after the other; those that cannot be run here are told, and end in exit code 1."""
     forecast, plans, left_out = Forecast(), [], {}
     folder = _made(output / ("quick" if any(experiment.is_quick for experiment in chosen) else "full"), output)
@@ -59,7 +62,7 @@ def reproduce_all(panels: Sequence[Panel], chosen: Sequence[Experiment], output:
     for number, plan in enumerate(plans, start=1):
         name, began = plan.experiment.id, time.monotonic()
         try:
-            found[name] = reproduce_one(plan.experiment, output, jobs)
+            found[name] = reproduce_one(plan.experiment, output, jobs, on)
         except FedbanditError as error:
             left_out[name] = str(error)
             continue

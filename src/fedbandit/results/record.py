@@ -104,14 +104,12 @@ def group_totals(record: Record, figure: Groups) -> dict[str, float]:
     return {f"{name} {label}": float(sums[name][k]) for name in BY_CLIENT for k, label in enumerate(figure.labels())}
 
 
-def run_cell(cell: Cell, folder: Path) -> tuple[Cell, Record]:
-    """Run one cell of an experiment and keep its record in the folder."""
+def run_cell(cell: Cell) -> tuple[Cell, Record]:
+    """Run one cell of an experiment."""
     result = run(
         algorithm_named(cell.algorithm, **cell.parameters),
         environment_named(cell.environment, **cell.world),
         turns=cell.turns,
         seed=cell.seed,
     )
-    record = Record.of(result)
-    record.save(folder / f"{cell.key()}.npz")
-    return cell, record
+    return cell, Record.of(result)

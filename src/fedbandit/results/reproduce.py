@@ -12,6 +12,7 @@ from fedbandit.experiments.experiment import Cell, Experiment, experiments
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.files.text_tables import html_table
+from fedbandit.results.clusters import Cluster, cluster_at
 from fedbandit.results.record import Record, group_totals, run_cell
 from fedbandit.results.sweep import sweep
 from fedbandit.results.tables import write_runs, write_table
@@ -44,17 +45,20 @@ def reproduce(
     folder: str | Path | None = None,
     *,
     jobs: int = 1,
+    on: str | Cluster | None = None,
     progress: Progress | None = None,
 ) -> Reproduced:
     """Run an experiment's missing cells and write everything under `folder` (default: results/ and its id).
 
-    Finished cells are kept under `folder/cells`, so that a run that was stopped goes on where it was.
+    Finished cells are kept under `folder/cells`, so that a run that was stopped goes on where it was. `jobs` of them
+    run at once; or as many as there are workers `on` a cluster: `dask://HOST:PORT`, `ray`, or `ray://HOST:PORT`.
     """
     if isinstance(experiment, str):
         experiment = experiments[experiment]
     folder = Path("results", experiment.id) if folder is None else Path(folder)
     experiment.check()
-    records, kept = _records(experiment, folder / "cells", jobs, progress)
+    cluster = cluster_at(on) if isinstance(on, str) else on
+    records, kept = _records(experiment, folder / "cells", jobs, cluster, progress)
     table = tabulate(experiment, records)
     verdicts = tuple((claim.sentence, claim.judge(table)) for claim in experiment.claims)
     write_table(table, folder / "table.csv")
@@ -69,7 +73,7 @@ def reproduce(
 
 
 def _records(
-    experiment: Experiment, folder: Path, jobs: int, progress: Progress | None
+    experiment: Experiment, folder: Path, jobs: int, cluster: Cluster | None, progress: Progress | None
 ) -> tuple[dict[str, Record], int]:
     folder.mkdir(parents=True, exist_ok=True)
     cells = [cell for _, _, cell in experiment.cells()]
@@ -79,7 +83,8 @@ def _records(
     missing = {cell.key(): cell for cell in cells if cell.key() not in records}
     if progress is not None:
         progress(kept, len(found))
-    for cell, record in sweep(run_cell, ((cell, folder) for cell in missing.values()), jobs):
+    for cell, record in sweep(run_cell, ((cell,) for cell in missing.values()), jobs, cluster):
+        record.save(folder / f"{cell.key()}.npz")
         records[cell.key()] = record
         if progress is not None:
             progress(len(records), len(found))

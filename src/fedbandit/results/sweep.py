@@ -1,25 +1,28 @@
-"""Many runs at once: on the cores of one machine, or on a cluster through joblib's Dask and Ray back ends.
-
-with joblib.parallel_config(backend="dask"):
-    fb.reproduce("async-linucb/homogeneous-uniform", jobs=100)
-"""
+"""Many runs at once: on the cores of one machine, or on a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from fedbandit.results.clusters import Cluster
+
 T = TypeVar("T")
 
 
-def sweep(task: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
-    """Call a task with each tuple of arguments, `jobs` at a time; yield what comes back as it comes.
+def sweep(
+    task: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: int, on: Cluster | None = None
+) -> Iterator[T]:
+    """Call a task with each tuple of arguments, `jobs` at a time or on a cluster; yield what comes back as it comes.
 
     A task must not depend on the order in which tasks run: then the numbers are the same for every `jobs`.
 
     >>> sorted(sweep(pow, [(2, 3), (3, 2)], jobs=1))
     [8, 9]
     """
+    if on is not None:
+        yield from on.each(task, arguments)
+        return
     if jobs == 1:
         yield from (task(*each) for each in arguments)
         return
