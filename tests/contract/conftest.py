@@ -9,6 +9,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.simulation import in_process
 from fedbandit.simulation.in_process import simulate
 from fedbandit.simulation.wire import Wire
+from samples.needed import ready
 from samples.runs import ByMessages
 from samples.worlds import arrays_for, recorded
 
@@ -29,13 +30,14 @@ def declared(request):
 @pytest.fixture
 def kind(declared):
     """Each registered algorithm's class, unless it needs a package that is not here."""
+    found = ready(declared)
     try:
-        declared().build(fb.Setting(clients=3, arms=4, dimension=3, horizon=12))
+        found().build(fb.Setting(clients=3, arms=4, dimension=3, horizon=12))
     except InvalidInput as error:
         if "not installed" not in str(error):
             raise
         pytest.skip(str(error))
-    return declared
+    return found
 
 
 @pytest.fixture

@@ -15,9 +15,11 @@ from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
+from fedbandit.simulation.release_noise import ReleaseNoise
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
 from samples.coordinators import coordinator
+from samples.needed import needed
 
 CLIENTS = 3
 LENGTH, REWARD = 2.0, 3.0
@@ -50,6 +52,8 @@ OTHERS = [  # more parameters under which honest uploads look different
     ("lean-linucb", {"delivery": "upload", "upload_threshold": 1.05, "download_threshold": 1.05}),
     ("lean-linucb", {"delivery": "push", "upload_threshold": 1.0, "download_threshold": 1.0}),
     ("sync-linucb", {"sync_threshold": 0.2, "precision": "float16"}),
+    ("private-linucb", {**needed("private-linucb"), "schedule": "own-count", "mechanism": "tree", "releases": 5}),
+    ("private-linucb", {**needed("private-linucb"), "epsilon": 0.5, "exploration": "thompson", "growth": 1.0}),
     ("fldb-ogd", {"period": 4}),
     ("fldb-ogd", {"period": 3, "average_gradient": True}),
     ("fldb-gd", {"solver": "gradient"}),
@@ -83,13 +87,14 @@ class HonestRun:
     """Sites in one cohort, and a coordinator to which every upload goes as bytes; `upload` may be overridden."""
 
     def __init__(self, name, rounds, seed=0, limits=EXACT, clients=CLIENTS, **parameters):
-        parameters = parameters or TALKATIVE.get(name, {})
+        parameters = parameters or TALKATIVE.get(name, {}) or needed(name)
         horizon = rounds if fb.algorithms[name].acts_in_rounds else rounds * clients
         self.charter = Charter.named(name, Setting(clients, ARMS, DIMENSION, horizon), **parameters)
         self.turns = turns_of(name, rounds, seed, clients)
         self.clients = ClientNode(self.charter.build().clients, clients, epoch=1)
         self.server = coordinator(limits, self.charter)
         self.streams = ClientStreams(seed)
+        self.noise = ReleaseNoise(seed)
         self.refused: list[str] = []
         self.kinds: set[str] = set()
 
@@ -100,6 +105,7 @@ class HonestRun:
         for start in range(0, len(self.turns), at_once):
             now = slice(start, start + at_once)
             who, features = self.turns.client[now], self.turns.features[now]
+            self.noise.supply(self.clients)
             self.carry(self.clients.ask(who), float(start))
             choice = self.clients.decide(who, features, self.streams.normals(who, side.draws)).choices
             seen = Observations(features, choice, self.turns.outcomes.feedback(now, choice))

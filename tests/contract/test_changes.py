@@ -13,6 +13,7 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.simulation.replay import replay
 from fedbandit.wire.state import encode_state
+from samples.needed import needed
 
 OTHERS = {  # a value for each parameter that can change, other than its default
     "explore": 0.25, "noise": 0.3, "delta": 0.05, "exploration": "thompson", "alpha": 0.5, "greed": 3.0,
@@ -49,7 +50,7 @@ class ChangedRun(FaultyRun):
 @pytest.mark.parametrize("name", algorithm_names())
 def test_all_that_can_change_at_once_does_so_at_the_coordinator_and_at_every_site(name):
     rounds = 6 if name.startswith(("fn-", "neural")) else 12
-    charter = Charter.named(name, small_setting(name, rounds))
+    charter = Charter.named(name, small_setting(name, rounds), **needed(name))
     run = ChangedRun(charter, small_turns(name, rounds, seed=1), seed=1, faults={}).run()
     assert run.made == changeable(name)
     agreed = run.coordinator.node.agreed

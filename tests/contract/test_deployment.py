@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import fedbandit as fb
 from contract.small_worlds import algorithm_names, small_setting, small_turns
 from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.messages import Download, Upload
@@ -17,6 +16,7 @@ from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from fedbandit.simulation.replay import replay
 from fedbandit.wire.frame import Kind, with_numbers
 from fedbandit.wire.state import encode_state
+from samples.needed import algorithm, needed
 
 NO_LOST_DISKS = {name: weight for name, weight in FAULTS.items() if name not in ("restore", "lose_disk")}
 
@@ -27,7 +27,7 @@ def rounds_of(name):
 
 def deployed(name, seed, faults, kind=FaultyRun):
     rounds = rounds_of(name)
-    charter = Charter.named(name, small_setting(name, rounds))
+    charter = Charter.named(name, small_setting(name, rounds), **needed(name))
     return kind(charter, small_turns(name, rounds, seed), seed, faults=faults).run()
 
 
@@ -103,7 +103,7 @@ def test_a_snapshot_and_the_rest_of_the_log_are_the_whole_log(name):
 @pytest.mark.parametrize("name", algorithm_names())
 def test_uploads_and_downloads_are_declared_with_their_shapes(name):
     setting = small_setting(name, rounds_of(name))
-    sides = fb.algorithm(name).build(setting)
+    sides = algorithm(name).build(setting)
     for side, direction in ((sides.server, Upload), (sides.clients, Download)):
         schema = Schema.of(side, direction, setting).require_shapes()
         assert all(kind.split(".")[0] != "test" for kind in schema.known)
@@ -111,7 +111,7 @@ def test_uploads_and_downloads_are_declared_with_their_shapes(name):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_deadlines_are_met_by_servers_that_wait_for_all(name):
-    side = fb.algorithm(name).build(small_setting(name, rounds_of(name))).server
+    side = algorithm(name).build(small_setting(name, rounds_of(name))).server
     if isinstance(side, MeetsDeadlines):
         state = side.start(3)
         assert side.awaited(state).size == 0

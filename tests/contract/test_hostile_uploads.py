@@ -38,7 +38,7 @@ def changes(message):
                 if layout is Layout.SYMMETRIC:
                     one[0] = np.triu(one[0]) + np.triu(one[0], 1).T
                 yield f"{name}[{place}]={number}", replace(message, **{name: one})
-        if value.any() and layout is Layout.SYMMETRIC:
+        if value.any() and layout is Layout.SYMMETRIC and message.kind != "private.prefix":  # noise can
             yield f"-{name}", replace(message, **{name: -value})
 
 

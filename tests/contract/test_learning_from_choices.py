@@ -15,6 +15,7 @@ from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
 from fedbandit.simulation.wire import Wire
 from fedbandit.wire.state import encode_state
+from samples.needed import algorithm
 
 ROUNDS = 12
 KEEP_OFFERS = {"fn-ucb"}  # clients weigh the uncertainties of all arms that were last on offer
@@ -26,13 +27,14 @@ def narrowed(features, choice):
 
 
 def played(name, *, narrow):
-    sides = fb.algorithm(name).build(small_setting(name, ROUNDS))
+    sides = algorithm(name).build(small_setting(name, ROUNDS))
     wire = Wire(ClientNode(sides.clients, CLIENTS), ServerNode(sides.server, CLIENTS), Ledger())
     turns, streams, clients = small_turns(name, ROUNDS, seed=5), ClientStreams(seed=3), wire.clients
     at_once = CLIENTS if clients.side.cadence is Cadence.ROUND else 1
     for start in range(0, ROUNDS * CLIENTS, at_once):
         now = slice(start, start + at_once)
         who, features = turns.client[now], turns.features[now]
+        wire.noise.supply(clients)
         wire.carry(clients.ask(who))
         choice = clients.decide(who, features, streams.normals(who, clients.side.draws)).choices
         feedback = turns.outcomes.feedback(now, choice)

@@ -13,6 +13,7 @@ from fedbandit.core.randomness import ClientStreams
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.schema import Schema
 from fedbandit.simulation.in_process import simulate
+from samples.needed import needed
 from samples.runs import assert_same_trace
 from samples.worlds import arrays_for, recorded, step_by_hand
 
@@ -33,6 +34,7 @@ def explored(one_arm, tmp_path):
         arrays = arrays_for(one_arm)
         if draws is not None:
             arrays["draws"] = np.random.default_rng(7).standard_normal((len(arrays["client"]), draws))
+            arrays["noise_draws"] = np.random.default_rng(8).standard_normal((arrays["client"].max() + 1, 64, 9))
         environment = recorded(tmp_path, arrays)
         return simulate(one_arm(explore=explore), environment, environment.setting().horizon, seed)[0]
 
@@ -98,7 +100,7 @@ def test_what_a_site_takes_in_is_the_same_with_it(name):
         pytest.skip("chooses two arms")
     setting = small_setting(name, 3)
     with_it, without = (
-        Schema.of(Charter.named(name, setting, explore=explore).build_for(0).clients, Download, setting)
+        Schema.of(Charter.named(name, setting, explore=explore, **needed(name)).build_for(0).clients, Download, setting)
         for explore in (0.5, 0.0)
     )
     assert with_it == without

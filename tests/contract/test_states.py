@@ -7,7 +7,6 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 import pytest
 
-import fedbandit as fb
 from contract.small_worlds import CLIENTS, algorithm_names, small_setting, small_turns
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.randomness import ClientStreams
@@ -17,6 +16,7 @@ from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
 from fedbandit.simulation.wire import Wire
 from fedbandit.wire.state import decode_state, encode_state
+from samples.needed import algorithm
 
 ROUNDS = 24
 
@@ -26,7 +26,7 @@ class Played:
 
     def __init__(self, name):
         setting = small_setting(name, ROUNDS)
-        sides = fb.algorithm(name).build(setting)
+        sides = algorithm(name).build(setting)
         self.turns = small_turns(name, ROUNDS, seed=5)
         self.wire = Wire(ClientNode(sides.clients, CLIENTS), ServerNode(sides.server, CLIENTS), Ledger())
         self.streams = ClientStreams(seed=3)
@@ -38,6 +38,7 @@ class Played:
         for start in range(first * CLIENTS, last * CLIENTS, at_once):
             now = slice(start, start + at_once)
             who, features = self.turns.client[now], self.turns.features[now]
+            self.wire.noise.supply(clients)
             self.wire.carry(clients.ask(who))
             choice = clients.decide(who, features, self.streams.normals(who, clients.side.draws)).choices
             self.chosen.append(choice)

@@ -16,6 +16,7 @@ LINEAR = [
     for name in fb.algorithms
     if fb.algorithms[name].__module__.startswith("fedbandit.algorithms.linear")
     and not fb.algorithms[name].shares_raw_data
+    and not fb.algorithms[name].hides_releases  # which takes no arm of any length
 ]
 
 

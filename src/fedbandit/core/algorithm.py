@@ -63,6 +63,7 @@ class Algorithm(Parameters):
     shares_context: ClassVar[bool] = False  # a turn offers one context (d,) for all arms, not features (K, d)
     duels: ClassVar[bool] = False  # a choice is a pair of arms, and who won is all that is learnt
     shares_raw_data: ClassVar[bool] = False  # true of centralised baselines alone
+    hides_releases: ClassVar[bool] = False  # all that leaves a client is under noise: it is differentially private
     lighter: ClassVar[str] = "lower the dimension"  # what makes its messages smaller
 
     carries_over: ClassVar[Change] = Change.NEVER  # what it means that features are added, removed or weighed anew

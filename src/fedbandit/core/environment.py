@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import Floats
 from fedbandit.core.parameters import Parameters, parameter
 from fedbandit.core.registry import Registry
 from fedbandit.core.turns import Turns
@@ -40,6 +41,10 @@ class Environment(Parameters):
     def fingerprint(self) -> str:
         """Return what changes when the files behind the world change; nothing, if there are none."""
         return ""
+
+    def release_noise(self) -> Floats | None:
+        """Return the noise of each release of each client (N, releases, numbers), where the world fixes it."""
+        return None
 
     @abstractmethod
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:

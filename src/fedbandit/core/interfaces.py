@@ -18,6 +18,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.messages import Download, Message, Upload
+from fedbandit.core.releases import HidesReleases
 from fedbandit.core.scores import ScorePart
 from fedbandit.core.side import Side
 from fedbandit.core.turns import Observations, Turns
@@ -63,7 +64,7 @@ class Played(NamedTuple):
     asks: bool = False  # what is sent is a question of the turn to come
 
 
-class Clients(Side, Protocol):
+class Clients(Side, HidesReleases, Protocol):
     """The client side of one algorithm, for a cohort of one client (a site) or many (a simulation).
 
     `who` names distinct clients that act now: one where turns are asynchronous, all of them in a round.

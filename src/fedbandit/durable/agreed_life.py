@@ -50,4 +50,5 @@ class AgreedLife:
     def _agree_on(self, agreed: Agreed) -> None:
         self.agreed = agreed
         self.side = agreed.charter.build_for(self.number).clients
+        self.needs_noise = bool(self.side.noise_size)
         self.schema = Schema.of(self.side, Download, agreed.charter.setting)

@@ -99,8 +99,7 @@ class DurableClient(FreezingSite):
 
     def commit(self) -> list[bytes]:
         """Make all that has happened safe; return what may now be sent for the first time."""
-        if self.journal is not None:
-            self.journal.sync()
+        self._sync()
         asked = [self._ask(self.life.node.epoch).to_bytes()] if self._must_ask else []
         self._must_ask = False
         not_meant, self._not_meant = self._not_meant, []
@@ -189,7 +188,7 @@ class DurableClient(FreezingSite):
         heir, was_taken_in, top = frame.numbers
         if heir == self._heir():
             is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence
-            self._go_on(begin_anew=bool(was_taken_in or is_mixed))
+            self._go_on(begin_anew=bool(was_taken_in or is_mixed or self.life.needs_noise))
         elif heir > self._heir():
             self._newest_heir = heir
 
@@ -199,7 +198,10 @@ class DurableClient(FreezingSite):
         If all that is unsent is the site's own, what was held back is sent in the new epoch.
         """
         assert self.unchecked is not None
-        if self.journal is None:
+        if self.journal is None and self.life.needs_noise:
+            self.life.outbox.drop(*self.unchecked)
+            self.life.begin_epoch(self._heir(), anew=True)
+        elif self.journal is None:
             self.life.renumber(self.unchecked[1], self._heir())
         else:
             self.journal.sync()
@@ -207,4 +209,5 @@ class DurableClient(FreezingSite):
             self.life = self._recovered(self._heir(), begin_anew)
             self.life.closed = closed
         self.unchecked, self.is_closing = None, False
+        self._supply()
         self.save()

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from fedbandit.core.arrays import Floats
+from fedbandit.core.interfaces import Decided
 from fedbandit.durable.agreed_life import AgreedLife
 from fedbandit.durable.site_events import Froze
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import decode_state, encode_state
+
+WHO = np.zeros(1, dtype=np.int64)
 
 
 class FrozenLife(AgreedLife):
@@ -36,6 +42,10 @@ class FrozenLife(AgreedLife):
         self._policy, self.frozen_at = None, 0.0
         if policy is not None and policy.state:
             self._policy, self.frozen_at = decode_state(policy.state, type(self.node.state)), policy.taken
+
+    def decide(self, features: Floats, draws: Floats) -> Decided:
+        """Return the choice."""
+        return self.side.decide(self.deciding, WHO, features, draws)
 
     def revise(self, agreed: Agreed) -> None:
         """Go on with a later revision of the charter, and so does the policy."""

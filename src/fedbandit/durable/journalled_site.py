@@ -7,8 +7,11 @@ from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
 from fedbandit.durable.agreeing import agreed_in, require_had
-from fedbandit.durable.decisions import Closed, later
+from fedbandit.durable.decisions import later
 from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.release_mark import ReleaseMark
+from fedbandit.durable.release_noise import NoiseSource, SystemNoise
+from fedbandit.durable.releasing import ReleasingSite
 from fedbandit.durable.site_events import (
     EVENTS,
     Awaiting,
@@ -19,10 +22,9 @@ from fedbandit.durable.site_events import (
     Event,
     Heard,
     Learnt,
-    Logged,
+    Noised,
     Opened,
 )
-from fedbandit.durable.site_figures import SiteFigures
 from fedbandit.durable.site_life import SiteLife
 from fedbandit.durable.site_memory import Doubt, SiteMemory
 from fedbandit.protocol.charter import Charter
@@ -32,7 +34,7 @@ from fedbandit.wire.frame import Frame, Kind, Standing
 from fedbandit.wire.state import decode_state, encode_state, field_of
 
 
-class JournalledSite(SiteFigures):
+class JournalledSite(ReleasingSite):
     """A site that remembers what happens to it."""
 
     def __init__(
@@ -44,15 +46,18 @@ class JournalledSite(SiteFigures):
         journal: Journal | None = None,
         restored: bool = False,
         snapshot_every: int = 512,
+        noise: NoiseSource | None = None,
+        mark: ReleaseMark | None = None,
     ) -> None:
         """Go on from the journal, if it has anything; without a journal all is forgotten with this object.
 
         `fresh` is greater than any number that was given for this site before: the time in seconds will do. `restored`
-        says that the journal is, or may be, an old backup.
+        says that the journal is, or may be, an old backup. Noise comes from the system unless a source of it is given,
+        and a `mark` beside the journal remembers how far releases have come: both are for private algorithms alone.
         """
         self._given = charter
         self.number = number
-        self.journal = journal
+        self.journal, self.noise, self.mark = journal, noise or SystemNoise(), mark
         self.snapshot_every = snapshot_every
         self.unchecked: tuple[int, int] | None = None  # epoch and number from which on uploads are held back
         self.is_closing = False
@@ -69,10 +74,10 @@ class JournalledSite(SiteFigures):
         self.life = self._recovered()
         require_had(self.life.agreed, charter, "the store")
         self.life.outbox.take_new(self.unchecked)  # they are sent again, not for the first time
-        opened = Opened(self.life.agreed.text, number, later(fresh, self.life.decisions.life), restored)
+        is_old = restored or self._is_behind_its_mark()
+        opened = Opened(self.life.agreed.text, number, later(fresh, self.life.decisions.life), is_old)
         self._open(self.life, opened, self._append(opened))
-        if journal is not None:
-            journal.sync()
+        self._sync()
 
     def choose(self, features: Floats, draws: Floats, now: float = 0.0) -> tuple[str, Decided]:
         """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
@@ -94,23 +99,6 @@ class JournalledSite(SiteFigures):
         self.life.learn(decision, pending, reward, now)
         self._append(Learnt(decision, reward, now))
         return True
-
-    def take_closed(self) -> list[Closed]:
-        """Return the decisions that were closed since this was last asked.
-
-        At first these are all of which the journal does not say that the log of decisions has them.
-        """
-        closed, self.life.closed = self.life.closed, []
-        return closed
-
-    def logged(self) -> None:
-        """Write down that the log of decisions has all that was closed."""
-        self._append(Logged())
-
-    def flush(self) -> None:
-        """Make all that has happened safe from the end of this process, without waiting for the disk."""
-        if self.journal is not None:
-            self.journal.flush()
 
     def maintain(self) -> bool:
         """Take a snapshot if one is due."""
@@ -142,12 +130,6 @@ class JournalledSite(SiteFigures):
             memory.doubt = Doubt(*self.unchecked, self._unchecked_at, self._restored_at, self.is_closing, anew.memory())
         return memory
 
-    def _append(self, event: Event, *, keep: bool = False) -> int:
-        if self.journal is None:
-            return 0
-        self._since_snapshot += 1
-        return self.journal.append(encode_state(event), keep=keep)
-
     def _keep_pending(self, life: SiteLife) -> None:
         """Write down what the decisions of a life that await their rewards are learnt from, where that is not done."""
         for name, pending in life.decisions.pending.items():
@@ -164,10 +146,15 @@ class JournalledSite(SiteFigures):
         snapshot = self.journal.snapshot()
         if snapshot is not None:
             self._recall(life, snapshot.data, heir if 0 < begin_at <= snapshot.position else 0, begin_anew)
+        has_begun = bool(heir and snapshot and 0 < begin_at <= snapshot.position)
         for entry in self.journal.records(snapshot.position if snapshot else 0):
-            self._repeat(life, decode_state(entry.data, *EVENTS), entry.position)
+            event = decode_state(entry.data, *EVENTS)
+            if has_begun and not isinstance(event, Noised):
+                life.supply(self.noise)  # of a new stream; what was drawn for the old one is not used
+            self._repeat(life, event, entry.position)
             if heir and entry.position == begin_at:
                 life.begin_epoch(heir, anew=begin_anew)
+                has_begun = True
         if heir and not begin_at:
             life.begin_epoch(heir, anew=begin_anew)
         if unknown is not None:
@@ -198,6 +185,8 @@ class JournalledSite(SiteFigures):
             self._note_doubled(life, position)
         elif isinstance(event, Heard | Drew):
             self._hear(life, Frame.from_bytes(event.frame), event.drawn)
+        elif isinstance(event, Noised):
+            life.take_noise(event)
         else:
             life.repeat(event, position)
 
@@ -216,7 +205,7 @@ class JournalledSite(SiteFigures):
         is_shared = frame.standing is Standing.NUMBER_TAKEN and frame.epoch == life.node.epoch
         had_data = is_refused and not decode(life.outbox.refused[-1].body).is_signal()
         if had_data and is_shared and self.unchecked is None:  # no number of this epoch is surely this site's own
-            life.begin_epoch(max(life.decisions.life, frame.epoch + 1), anew=False)
+            life.begin_epoch(max(life.decisions.life, frame.epoch + 1), anew=life.needs_noise)
         return is_refused
 
     def _open(self, life: SiteLife, event: Opened, position: int) -> None:

@@ -163,8 +163,18 @@ class Revised:
     charter: str
 
 
+@dataclass
+class Noised:
+    """Noise was drawn for what the site releases next."""
+
+    normals: Floats
+    stream: int
+    release: int  # from 1
+
+
 Deed: TypeAlias = Chose | Awaiting | Learnt | Ended | Recalled | Froze | Logged | Ticked | Revised
-Event: TypeAlias = Opened | Checked | Doubled | Heard | Drew | Deed
+Event: TypeAlias = Opened | Checked | Doubled | Heard | Drew | Noised | Deed
 EVENTS = (
     Opened, Checked, Doubled, Chose, Awaiting, Learnt, Ended, Recalled, Froze, Logged, Heard, Drew, Ticked, Revised,
+    Noised,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fedbandit.core.releases import Privacy
 from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_life import SiteLife
 from fedbandit.protocol.charter import Charter
@@ -43,6 +44,11 @@ class SiteFigures:
     def warnings(self) -> Sequence[str]:
         """Return what whoever runs the site should know and act on, as far as the algorithm says."""
         return self.life.node.warnings
+
+    @property
+    def privacy(self) -> Privacy | None:
+        """Return what the site's releases have told of any of its observations; None where nothing is promised."""
+        return self.life.side.privacy(self.life.node.state, 0)
 
     @property
     def opening(self) -> int:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats
 from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Decided
+from fedbandit.core.interfaces import Cadence
 from fedbandit.core.turns import Observations
 from fedbandit.durable.decisions import Closed, Decisions, Pending
-from fedbandit.durable.frozen_life import FrozenLife
+from fedbandit.durable.frozen_life import WHO
+from fedbandit.durable.noised_life import NoisedLife
 from fedbandit.durable.outbox import Outbox
 from fedbandit.durable.site_events import Awaiting, Chose, Deed, Froze, Learnt, Logged, Recalled, Revised, Ticked
 from fedbandit.durable.site_memory import SiteMemory
@@ -24,10 +24,8 @@ from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import Frame
 
-WHO = np.zeros(1, dtype=np.int64)
 
-
-class SiteLife(FrozenLife):
+class SiteLife(NoisedLife):
     """One site: a cohort of one."""
 
     def __init__(self, agreed: Agreed, number: int) -> None:
@@ -72,6 +70,8 @@ class SiteLife(FrozenLife):
             node.server_epoch = 0
             node.received[:] = 0
             self.in_exchange = False
+            for name, pending in list(self.decisions.pending.items()) if self.needs_noise else ():
+                self._drop(name, pending)  # a lost life may have learnt the same reward, and released it
             self._catch_up()
 
     def renumber(self, first: int, epoch: int) -> None:
@@ -117,10 +117,6 @@ class SiteLife(FrozenLife):
         self.decisions = Decisions(memory.life, memory.issued, pending)
         needed = {each.position for each in pending.values()}
         self.released = [position for position in kept if position not in needed]
-
-    def decide(self, features: Floats, draws: Floats) -> Decided:
-        """Return the choice."""
-        return self.side.decide(self.deciding, WHO, features, draws)
 
     def decided(self, chose: Chose) -> str:
         """Note a decision, and ask what is to be asked before the next; return its name."""

@@ -3,7 +3,8 @@
 One `.npz` without pickles: `client` (T,); `arms` (T, K, d), or `context` (T, d) where the arms share one; `reward`
 (T, K) and perhaps `mean` (T, K); for duels `utility` (T, K) and `coin` (T,) in their place. With `draws` (T, m), the
 standard normals of each turn in the order in which its choice uses them, a run draws none of its own. `epoch` (T,), not
-decreasing, says when algorithms with a discount forget.
+decreasing, says when algorithms with a discount forget. `noise_draws` (N, releases, d (d + 1) / 2 + d) are the standard
+normals that hide each release of each client of a private algorithm.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.arrays import Ints
+from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
@@ -42,16 +43,19 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
     path: str = parameter("", "the file of turns (.npz)")
     _turns: Turns = field(init=False, repr=False, compare=False)
     _arms: int = field(init=False, repr=False, compare=False)
+    _noise: Floats | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Read the file and check every array."""
         super().__post_init__()
-        block = read_turns(_load(self.path), self.path)
+        arrays = _load(self.path)
+        block = read_turns(arrays, self.path)
         if self.epoch_length and block.epoch is not None:
             raise InvalidInput(
                 f"epoch_length={self.epoch_length}, but {self.path} has the epoch of each turn: leave one of them out"
             )
         object.__setattr__(self, "_turns", block)
+        object.__setattr__(self, "_noise", _noise(arrays, int(block.client.max()) + 1, self.path))
         outcomes: Any = block.outcomes
         table = outcomes.utility if isinstance(outcomes, Duels) else outcomes.payoff
         object.__setattr__(self, "_arms", table.shape[1])
@@ -65,6 +69,10 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
         """Return a digest of the file: another file of the same name is another world."""
         with Path(self.path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def release_noise(self) -> Floats | None:
+        """Return what hides releases, if the file says it."""
+        return self._noise
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:  # noqa: ARG002
         """Yield the file's first `count` turns."""
@@ -101,6 +109,10 @@ def read_turns(arrays: Mapping[str, np.ndarray[Any, Any]], source: str = "the fi
         outcomes = Rewards(table, mean)
     draws = numbers_of(arrays, "draws", (turns, None), source) if "draws" in arrays else None
     return Turns(client, features, outcomes, draws, _epochs(arrays, turns, source))
+
+
+def _noise(arrays: Mapping[str, np.ndarray[Any, Any]], clients: int, source: str) -> Floats | None:
+    return numbers_of(arrays, "noise_draws", (clients, None, None), source) if "noise_draws" in arrays else None
 
 
 def _epochs(arrays: Mapping[str, np.ndarray[Any, Any]], turns: int, source: str) -> Ints | None:

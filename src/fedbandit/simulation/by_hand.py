@@ -29,6 +29,7 @@ from fedbandit.protocol.chosen_algorithm import algorithm_of
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.server import ServerNode
+from fedbandit.simulation.release_noise import ReleaseNoise
 
 
 class Client:
@@ -65,6 +66,7 @@ class Client:
         self.node = ClientNode(sides.clients, 1, first=number)
         self._who = np.zeros(1, dtype=np.int64)
         self._streams = ClientStreams(seed)
+        self._noise = ReleaseNoise(seed)
         self._none = np.empty((1, 0))
         self._offer: Floats | None = None
         self._choice: Ints = self._who
@@ -103,6 +105,7 @@ class Client:
         weight = np.array([self.node.weight_of(self._chosen_at)])
         seen = Observations(self._offer, self._choice, np.array([feedback]), self._expected, weight)
         self._offer = None
+        self._noise.supply(self.node)
         return self.node.learn(self._who, seen)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:
@@ -110,6 +113,7 @@ class Client:
         if self.number not in envelope.clients:
             return []
         mine = envelope.only(np.flatnonzero(envelope.clients == self.number))
+        self._noise.supply(self.node)
         return self.node.receive(mine)
 
 

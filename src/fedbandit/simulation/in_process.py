@@ -22,6 +22,7 @@ from fedbandit.core.shortcuts import RoundsShortcut, TurnsShortcut
 from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.simulation.epochs import Epochs
+from fedbandit.simulation.release_noise import ReleaseNoise
 from fedbandit.simulation.trace import Trace
 from fedbandit.simulation.wire import Wire, begin
 
@@ -46,6 +47,7 @@ def simulate(
     sides = algorithm.federation(setting)
     trace = Trace.empty(turns)
     wire = begin(sides, setting.clients, trace.ledger) if begun is None else begun.copied(trace.ledger)
+    wire.noise = ReleaseNoise(seed, environment.release_noise())
     nodes = wire.clients, wire.server
     streams = ClientStreams(seed)
     play = _player(sides)
@@ -137,6 +139,7 @@ def _play_turns(wire: Wire, block: Turns, streams: ClientStreams, trace: Trace, 
     decided = []
     turn = 0
     while turn < len(block):
+        wire.noise.supply(wire.clients)
         chosen, envelopes, asks = wire.clients.play(block, turn, draws)
         decided.append(chosen)
         turn += len(chosen.choices)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fedbandit.core.interfaces import Federation
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
+from fedbandit.simulation.release_noise import ReleaseNoise
 
 
 @dataclass
@@ -20,6 +21,7 @@ class Wire:
     clients: ClientNode
     server: ServerNode
     ledger: Ledger
+    noise: ReleaseNoise = field(default_factory=lambda: ReleaseNoise(seed=0))
 
     def carry(self, envelopes: Iterable[Envelope]) -> None:
         """Deliver in the order of sending."""

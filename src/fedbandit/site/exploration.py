@@ -20,7 +20,7 @@ from fedbandit.core.exploring import Exploring
 from fedbandit.core.interfaces import Clients, Decided
 from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import stream
-from fedbandit.durable.site_life import WHO
+from fedbandit.durable.frozen_life import WHO
 from fedbandit.protocol.charter import Charter
 
 _NO_LOTS = np.empty((1, 0))

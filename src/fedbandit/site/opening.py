@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.sqlite import SqliteJournal
+from fedbandit.durable.release_mark import MarkInFile
 from fedbandit.protocol.charter import Charter
 
 
@@ -25,7 +26,8 @@ def opened(
         return DurableClient(charter, number, fresh=fresh, restored=restored)
     journal = SqliteJournal(store, restored=restored)
     try:
-        return DurableClient(charter, number, fresh=fresh, journal=journal, restored=restored)
+        mark = MarkInFile.beside(store)
+        return DurableClient(charter, number, fresh=fresh, journal=journal, restored=restored, mark=mark)
     except BaseException:
         journal.rollback()
         journal.close()

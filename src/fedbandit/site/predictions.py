@@ -6,8 +6,8 @@ import math
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.interfaces import Decided
+from fedbandit.durable.frozen_life import WHO
 from fedbandit.durable.journalled_site import JournalledSite
-from fedbandit.durable.site_life import WHO
 from fedbandit.features.features import Features
 from fedbandit.logs.watching import Watch
 

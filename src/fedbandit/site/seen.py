@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fedbandit.core.releases import Privacy
 from fedbandit.durable.client import DurableClient
 from fedbandit.site.condition import SiteState
 from fedbandit.site.guard import ClosedByWith, Guard
@@ -46,6 +47,17 @@ class Seen(ClosedByWith):
         """Return why the coordinator refused uploads of this site for good, if it did: of the last 100 at most."""
         with self._guard.reading():
             return [each.reason for each in self.node.refused]
+
+    @property
+    def privacy(self) -> Privacy | None:
+        """Return what has left of any one observation of this site; None where the algorithm promises nothing.
+
+        >>> from fedbandit.site.site import Site
+        >>> Site("private-linucb", dimension=2, epsilon=1.0).privacy
+        Privacy(epsilon=1.0, delta=1e-06, spent=0.0, mu=0.0, made=0, left=64)
+        """
+        with self._guard.reading():
+            return self.node.privacy
 
     @property
     def state(self) -> SiteState:

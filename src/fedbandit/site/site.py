@@ -39,7 +39,7 @@ from fedbandit.site.opening import opened
 from fedbandit.site.policy import Policy
 from fedbandit.site.predictions import Predictions
 from fedbandit.site.talking import Talking
-from fedbandit.site.tally import Tally
+from fedbandit.site.tally import Tally, require_reportable
 from fedbandit.transport.link import RESEND
 
 log = logging.getLogger("fedbandit.site")
@@ -107,9 +107,9 @@ class Site(Talking):
         self.charter.ending.require_possible(duels=self.charter.algorithm.duels, largest=bounds.reward)
         self._offers = Offers(self.charter, bounds, features)
         check_samples(propensity_samples, self.charter, number)
+        require_reportable(self.charter.algorithm, report=report)
         self._guard = Guard()
-        self._is_durable = store is not None
-        self._clock = clock
+        self._is_durable, self._clock = store is not None, clock
         self._log = None if log is None else DecisionLog(Path(log))
         self.node = opened(self.charter, number, store=store, restored=restored, fresh=fresh)
         self._lots = Lots(seed, self.node.opening, self.node.draws)

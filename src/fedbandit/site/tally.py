@@ -5,10 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from fedbandit.core.algorithm import Algorithm
+from fedbandit.core.errors import InvalidInput
 from fedbandit.logs.watching import Watch
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.report import LONGEST_NAME, MOST_ARMS, OTHERS, Report
 from fedbandit.wire.watched import Controlled, Watched
+
+
+def require_reportable(algorithm: Algorithm, *, report: bool) -> None:
+    """Refuse reports beside an algorithm that promises that all that leaves is hidden by noise."""
+    if report and algorithm.hides_releases:
+        raise InvalidInput(
+            f"report=True tells counts of arms and sums of rewards without noise, which breaks the promise of "
+            f"{algorithm.id}: leave it out"
+        )
 
 
 class Tally:

@@ -37,6 +37,11 @@ def past_of(log: Log, site: str | None, charter: Charter, offers: Offers, featur
         raise InvalidInput(
             f"{charter.algorithm.id} does not learn from single arms, so a log cannot be its past: begin without one"
         )
+    if charter.algorithm.hides_releases:
+        raise InvalidInput(
+            f"{charter.algorithm.id} cannot learn from a log, whose arms were chosen by what other rows taught: "
+            "more than one observation would tell of each; begin without one"
+        )
     log = _of_site(log, site)
     vectors = log.encode(None if log.vectors is not None else features)
     if vectors.shape[-1] != charter.setting.dimension:

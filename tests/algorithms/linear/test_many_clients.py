@@ -10,7 +10,9 @@ from fedbandit.core.algorithm import algorithms
 from fedbandit.core.turns import Observations
 
 LINEAR = [each for each in algorithms if algorithms[each].__module__.startswith("fedbandit.algorithms.linear")]
-NAMES = [name for name in LINEAR if name != "pooled-linucb"]  # whose clients have one model together
+NAMES = [  # but for those whose clients have one model together, or take no arm of any length
+    name for name in LINEAR if not algorithms[name].shares_raw_data and not algorithms[name].hides_releases
+]
 CLIENTS = 70  # there is room for 64 at first
 SETTING = fb.Setting(clients=CLIENTS, arms=3, dimension=4, horizon=1000)
 

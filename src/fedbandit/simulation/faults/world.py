@@ -13,9 +13,12 @@ from fedbandit.core.randomness import ClientStreams, stream
 from fedbandit.core.turns import Turns
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.release_mark import MarkInMemory
+from fedbandit.durable.release_noise import NoiseSource
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.validation import FROM_SITES
 from fedbandit.protocol.charter import Charter
+from fedbandit.simulation.faults.drawn_noise import DrawnNoise
 from fedbandit.simulation.faults.history import NO_VERSION, History, Refusal, Told
 from fedbandit.simulation.faults.hosts import FusedJournal, Host, PowerCut
 from fedbandit.wire.frame import Frame, Kind
@@ -41,6 +44,9 @@ class FaultyWorld:
         self.rng = stream(self.seed, "faults")
         self.draws = ClientStreams(self.seed)
         self._coordinator_draws = stream(self.seed, "coordinator")
+        self.needs_noise = bool(self.charter.build_for(0).clients.noise_size)
+        self.noise: NoiseSource = DrawnNoise(self.seed)
+        self.marks: dict[int, MarkInMemory] = {}  # by machine: beside the store, and in no backup
         self.clock = 0
         self.turn = 0
         self.behind = 0  # epochs, of the coordinator's clock
@@ -90,9 +96,11 @@ class FaultyWorld:
         self.boots += 1
         self.history.boots[number] += 1
         self.history.versions.setdefault(machine, []).append(NO_VERSION)
+        private = {"noise": self.noise, "mark": self.marks.setdefault(machine, MarkInMemory())}
         return self.client_node(
-            self.charter_of(number), number, fresh=self.fresh(), journal=disk, restored=restored, snapshot_every=8
-        )
+            self.charter_of(number), number, fresh=self.fresh(), journal=disk, restored=restored, snapshot_every=8,
+            **private if self.needs_noise else {},
+        )  # fmt: skip
 
     def fresh(self) -> int:
         """Return a number that no site has had."""

@@ -1,0 +1,1 @@
+"""Differential privacy: what a promise costs in noise, and the noise of sums that are released again and again."""
