@@ -72,7 +72,7 @@ def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
 
 
 def test_what_a_warm_start_changes_is_said(advice):
-    assert advice.warm_start.draws == 20
+    assert advice.warm_start.draws == 10
     assert advice.warm_start.gain > 0
     assert advice.warm_start_sentence == advice.warm_start.sentence(helps=True)
 

@@ -94,9 +94,8 @@ def test_a_past_is_what_sites_learn_that_step_through_it_one_after_the_other(wor
 def test_it_is_compared_with_sites_alone_that_have_a_past_too(worlds):
     own, other = candidate("async-linucb"), candidate("local-linucb")
     tried = worlds.try_all([own, other], DRAWS)
-    regret = [
-        worlds.go_on(with_past_of(worlds.rows, each.algorithm), each.algorithm, DRAWS)[0] for each in (own, other)
-    ]
+    begun = [(each.algorithm, with_past_of(worlds.rows, each.algorithm)) for each in (own, other)]
+    regret, _ = worlds.go_on(begun, DRAWS)
     found = warm_start_of(worlds, own, other, tried)
     assert found.beyond_alone == pytest.approx(float((regret[1] - regret[0]).mean()))
     assert found.beyond_alone_interval == pytest.approx(interval_of(regret[1] - regret[0]))

@@ -17,6 +17,7 @@ from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import logged_world
 from fedbandit.advice.thresholds import MOST_RUNS, Curve
 from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled
+from fedbandit.advice.warm_start import DRAWS as WARM_DRAWS
 from fedbandit.advice.warm_start import warm_start_of
 from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
@@ -60,7 +61,8 @@ def advise(
     curves = families(noise, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
-    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 4)
+    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    worlds.to_run += 2 * WARM_DRAWS
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)

@@ -99,16 +99,16 @@ class Worlds:
         self.advance(len(some))
         return float(np.mean(spent))
 
-    def go_on(self, begun: Wire, algorithm: Algorithm, count: int) -> tuple[Floats, Floats]:
-        """Return the regret and the bytes, in each of the first `count` worlds, of a federation that has a past."""
+    def go_on(self, begun: Sequence[tuple[Algorithm, Wire]], count: int) -> tuple[Floats, Floats]:
+        """Return regret and bytes (settings, worlds), in the first `count` worlds, of federations that have a past."""
         found = []
         for number in range(count):
             world = drawn_world(self.rows, self.model, number)
-            trace, _ = simulate(algorithm, world, len(world.whole), begun=begun)
-            found.append((float(trace.regret.sum()), float(trace.ledger.bytes)))
-            self.advance(1)
+            traces = [simulate(algorithm, world, len(world.whole), begun=wire)[0] for algorithm, wire in begun]
+            found.append([(float(trace.regret.sum()), float(trace.ledger.bytes)) for trace in traces])
+            self.advance(len(begun))
         both = np.array(found)
-        return both[:, 0], both[:, 1]
+        return both[:, :, 0].T, both[:, :, 1].T
 
     def advance(self, runs: int) -> None:
         """Note that so many runs were made."""

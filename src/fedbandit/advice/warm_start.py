@@ -20,6 +20,8 @@ from fedbandit.experiments.intervals import plain
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.simulation.wire import Wire, begin
 
+DRAWS = 10  # worlds that it is tried in
+
 
 @dataclass(frozen=True)
 class WarmStart:
@@ -59,16 +61,14 @@ def _more(reward: float) -> str:
 
 
 def warm_start_of(worlds: Worlds, advised: Candidate, alone: Candidate, tried: Tried) -> WarmStart:
-    """Return what a past changes for the advised setting, in the worlds in which it was tried without one."""
-    cold, _ = tried.of(advised)
-    with_past = with_past_of(worlds.rows, advised.algorithm)
-    warm, later = worlds.go_on(with_past, advised.algorithm, len(cold))
-    others = warm
-    if advised != alone:
-        others, _ = worlds.go_on(with_past_of(worlds.rows, alone.algorithm), alone.algorithm, len(cold))
+    """Return what a past changes for the advised setting, in worlds in which it was tried without one."""
+    cold = tried.of(advised)[0][:DRAWS]
+    both = [(each.algorithm, with_past_of(worlds.rows, each.algorithm)) for each in dict.fromkeys((advised, alone))]
+    regret, later = worlds.go_on(both, len(cold))
+    warm, others = regret[0], regret[-1]
     return WarmStart(
         float((cold - warm).mean()), band_of(cold - warm), float((others - warm).mean()), interval_of(others - warm),
-        float(with_past.ledger.bytes), float(later.mean()), len(cold),
+        float(both[0][1].ledger.bytes), float(later[0].mean()), len(cold),
     )  # fmt: skip
 
 
