@@ -13,6 +13,7 @@ from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.hub import Door, Hub
 from fedbandit.transport.nats.presence import OVER_SECONDS
+from fedbandit.transport.nats.streams import REDELIVER_SECONDS
 from fedbandit.transport.nats.subjects import Subjects
 from samples.waiting import PATIENCE
 
@@ -94,3 +95,29 @@ def test_one_that_does_not_answer_is_replaced(broker, monkeypatch):
         await connection.close()
 
     asyncio.run(attempt())
+
+
+def test_what_waits_is_delivered_at_once_though_one_that_is_paused_has_been_delivered_it(broker):
+    """As a coordinator that was stopped by a signal: its connection lasts, and it settles nothing."""
+    subjects = Subjects("paused")
+
+    async def attempt():
+        paused, arrived, again = await connected(broker), asyncio.Event(), []
+        await paused.open(Door(subjects, 1, 1000, lambda arrival: arrived.set()))
+        sender = await nats.connect(broker.url)
+        listener = await nats.connect(broker.url)
+        await listener.subscribe(f"{subjects.delivery}.>")  # hears whatever is delivered to anybody
+        await sender.jetstream().publish(subjects.up(0), b"upload")
+        async with asyncio.timeout(PATIENCE):
+            await arrived.wait()
+        hub = await connected(broker)
+        hub._doors.append(Door(subjects, 1, 1000, again.append))
+        await hub._let_in(hub._doors[0])  # one that is paused says nothing when it is asked whether it is there
+        async with asyncio.timeout(REDELIVER_SECONDS / 2):
+            while not again:
+                await asyncio.sleep(0.01)
+        for each in (hub, paused, sender, listener):
+            await each.close()
+        return [each.data for each in again]
+
+    assert asyncio.run(attempt()) == [b"upload"]

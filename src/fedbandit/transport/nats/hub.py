@@ -132,7 +132,8 @@ class Hub:
             await self._presence.say(self._broker, door.subjects)
         with self._while_it_is_there():
             for door in await self._probing.probe(self._streams, self._doors):
-                await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
+                if not self.hears_another(door.subjects):  # one that was paused does not take it from its successor
+                    await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     async def end_connections(self, older_than: float, account: str | None = None) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
@@ -194,11 +195,12 @@ class Hub:
     async def _let_in(self, door: Door) -> None:
         await self._presence.listen(self._broker, door.subjects)
         await self._presence.say(self._broker, door.subjects)
-        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
         # All that is under way is counted by the streams, so the library need not drop any of it
         await self._broker.subscribe(
-            door.subjects.delivery, cb=self._admitting(door), pending_msgs_limit=-1, pending_bytes_limit=-1
-        )
+            self._streams.delivery(door.subjects), cb=self._admitting(door), pending_msgs_limit=-1,
+            pending_bytes_limit=-1,
+        )  # fmt: skip
+        await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     def _admitting(self, door: Door) -> Callable[[Any], Awaitable[None]]:
         probes = set(door.probes.values())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -50,6 +51,7 @@ class Streams:
         self.replicas = replicas
         self._api = client_library().js.api
         self._errors = client_library().js.errors
+        self._listener = secrets.token_hex(8)
 
     @property
     def _is_in_memory(self) -> bool:
@@ -60,6 +62,14 @@ class Streams:
         """
         return self.replicas == 1
 
+    def delivery(self, subjects: Subjects) -> str:
+        """Return where what sites of a federation send is delivered to this connection, and to no other.
+
+        A coordinator that is paused is still connected, as is one whose end the broker has not seen yet: what is
+        delivered where it listens too would be taken to have come.
+        """
+        return f"{subjects.delivery}.{self._listener}"
+
     async def arrange(self, subjects: Subjects, clients: int, most_bytes: int) -> None:
         """Make what a federation needs, or make it right: its streams, and what delivers them to the coordinator."""
         for name in subjects.streams(clients):
@@ -68,14 +78,14 @@ class Streams:
             limits = {"max_msg_size": LARGEST_WORD + ROOM_FOR_HEADERS, "max_msgs_per_subject": 1}
             storage = self._api.StorageType.MEMORY if self._is_in_memory else self._api.StorageType.FILE
             await self._ensure(name, subject, storage, **limits)
-            await self._consume(name, subjects.delivery, MOST_WORDS)
+            await self._consume(name, self.delivery(subjects), MOST_WORDS)
 
     async def _arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
         """Make one of the streams on disk."""
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
         await self._ensure(name, subject, self._api.StorageType.FILE, max_msg_size=largest, **room)
-        await self._consume(name, subjects.delivery, most_unsettled(largest))
+        await self._consume(name, self.delivery(subjects), most_unsettled(largest))
 
     async def probe(self, subject: str, most_bytes: int, seconds: float) -> str:
         """Have a stream store something of the size of a large upload; return why it does not, or nothing."""

@@ -85,7 +85,7 @@ class Subjects:
 
     @property
     def delivery(self) -> str:
-        """Return where the streams deliver."""
+        """Return below which the streams deliver, to each connection of a coordinator under a name of its own."""
         return f"{self.root}.in"
 
     @property
