@@ -31,10 +31,13 @@ class Served:
 
     def __init__(self, name):
         self.roster = Roster(name, 3, MemoryJournal())
-        self.woken = 0
+        self.woken, self.forgotten = 0, set()
 
     def last_seen(self, number):
         return 7.0 if number == 0 else None
+
+    def has_forgotten(self, number):
+        return number in self.forgotten
 
     def wake(self):
         self.woken += 1

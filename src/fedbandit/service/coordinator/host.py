@@ -107,6 +107,10 @@ class FederationHost:
         """Return when a site was last heard from, since the coordinator was started."""
         return self.telemetry.sites[number].last_contact
 
+    def has_forgotten(self, number: int) -> bool:
+        """Tell whether nothing of a site is ever taken in again, since it was forgotten."""
+        return number in self.server.accounts.forgotten
+
     def wake(self) -> None:
         """Look at once whether there is something to do."""
         self._news.set()

@@ -38,6 +38,9 @@ class Serving(Protocol):
     def last_seen(self, number: int) -> float | None:
         """Return when a site was last heard from, if it was."""
 
+    def has_forgotten(self, number: int) -> bool:
+        """Tell whether nothing of a site is ever taken in again, since it was forgotten."""
+
     def wake(self) -> None:
         """Look at once whether a round waits for nobody any more."""
 
@@ -107,9 +110,14 @@ class Desk:
         for what, given in (("--days", days), ("--valid", valid)):
             if not 0 < given <= MOST_DAYS:
                 raise InvalidInput(f"{what} must be more than 0 and at most {MOST_DAYS}, not {given:g}: give days")
-        token, now = secrets.token_hex(16), time.time()
-        until = now + days * DAY
-        self._roster(federation).invite(name, token, until=until, days=valid, now=now)
+        token, now, roster = secrets.token_hex(16), time.time(), self._roster(federation)
+        until, known = now + days * DAY, roster.members.get(name)
+        if known is not None and known.number is not None and self.federations[federation].has_forgotten(known.number):
+            raise InvalidInput(
+                f"{name!r} was forgotten in {federation}, and nothing of it is taken in any more: invite it under "
+                "another name"
+            )
+        roster.invite(name, token, until=until, days=valid, now=now)
         log.info("%s: %s is invited", federation, name)
         credential = self.authority.issue(joining_name(federation, token), datetime.fromtimestamp(until, UTC))
         return Invitation(broker, name, credential).text
