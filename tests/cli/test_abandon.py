@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from durable.test_secure_sites import SECURE, stuck
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from samples import pair
+from samples.secure_pair import SECURE, stuck
 
 FILE = """
 broker = "tls://127.0.0.1:1"

@@ -5,27 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.secure.gathering import NONE, UNMASK
-from fedbandit.secure.messages import Keys, Masked, Present, Unmask
+from fedbandit.secure.messages import Keys, Masked, Present, Result, Unmask
 from fedbandit.simulation.replay import replay
-from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import decode_state, encode_state
 from samples import pair
 from samples.purses import KeyedIdentity
-
-SITES = 4
-PLAIN = pair.charter("sync-linucb", SITES, sync_threshold=1.0)
-SECURE = pair.charter("sync-linucb", SITES, sync_threshold=1.0, smallest_cohort=3)
-
-
-def open_site(number, journal=None, **more):
-    site = pair.open_site(SECURE, number, journal, **more)
-    site.identity = KeyedIdentity(number)
-    return site
+from samples.secure_pair import PLAIN, SECURE, SITES, open_site, until, uploads
 
 
 def play(server, sites, turns=16):
@@ -39,11 +28,6 @@ def play(server, sites, turns=16):
 def sums_left(sites, within):
     rows = [within(site).rows for site in sites]
     return sum(each.new_gram[0] for each in rows), sum(each.new_moment[0] for each in rows)
-
-
-def uploads(frames, kind):
-    read = [Frame.from_bytes(each) for each in frames]
-    return [decode(each.body) for each in read if each.kind is Kind.UPLOAD and isinstance(decode(each.body), kind)]
 
 
 def test_the_sums_are_those_of_a_federation_without_it():
@@ -85,19 +69,6 @@ def test_the_log_replayed_gives_the_same_state_and_a_snapshot_comes_back():
     state = server.node.state
     assert encode_state(replay(SECURE, journal.records()).state) == encode_state(state)
     assert encode_state(decode_state(encode_state(state), type(state))) == encode_state(state)
-
-
-def until(server, sites, kind):
-    """Carry frames until the first site is about to send a message of a kind; return what all are about to send."""
-    for seed in range(SITES):
-        pair.turn(sites[seed], seed)
-    for _ in range(20):
-        frames = [site.commit() for site in sites]
-        if uploads(frames[0], kind):
-            return frames
-        pair.to_server(server, [frame for some in frames for frame in some])
-        pair.to_sites(sites, server.commit())
-    raise AssertionError("nobody sends that")
 
 
 @pytest.mark.parametrize("kind", [Keys, Masked, Unmask])
@@ -159,71 +130,17 @@ def test_a_policy_has_no_keys():
     assert kept.member.part.size == 0
 
 
-def stuck(journal=None):
-    """A coordinator whose last step waits for two sites that are gone, and the two that have answered."""
-    server = pair.open_server(SECURE, journal)
-    sites = [open_site(number) for number in range(SITES)]
-    pair.to_server(server, [frame for some in until(server, sites, Masked) for frame in some])
-    pair.to_sites(sites, [each for each in server.commit() if each[0] < 2])
-    pair.to_server(server, [frame for site in sites[:2] for frame in site.commit()])
-    server.commit()
-    assert server.node.state.gathering.stage == UNMASK
-    return server, sites
-
-
-def test_a_sum_that_waits_for_lost_sites_is_given_up_and_never_made():
-    journal = MemoryJournal(keep_log=True)
-    server, sites = stuck(journal)
-    server.deadline(1.0)
-    assert server.node.state.gathering.stage == UNMASK, "no deadline ends it"
-    abandoned = server.abandon(2.0)
-    assert (abandoned.lost, abandoned.awaited) == ([0, 1], [2, 3])
-    state = encode_state(server.node.state)
-    server = pair.open_server(SECURE, journal)
-    assert encode_state(server.node.state) == state
-    assert encode_state(replay(SECURE, journal.records()).state) == state
-    pair.to_server(server, [frame for site in sites[2:] for frame in site.resend()])
-    assert server.node.state.gathering.stage == NONE, "late answers make no sum of it"
-    assert not server.node.state.within.gram.any()
-    pair.asking(server, sites)
-    assert [int(site.life.node.state.within.rows.fresh[0]) for site in sites] == [0, 0, 1, 1]
-
-
-def test_an_operator_is_told_of_a_sum_that_has_long_waited_until_it_is_over():
-    server, sites = stuck()
-    kinds = []
-    for now in (0.0, 599.0, 600.0, 1200.0):
-        server.look_at_sums(now)
-        kinds.append([each.kind for each in server.concerns])
-    assert kinds == [[], [], ["sum-waits"], ["sum-waits"]]
-    (concern,) = server.concerns
-    assert concern.text == (
-        "secure aggregation 1:0 waits for too many of its sites to end, 2, 3: start them, or give it up with "
-        "`fedbandit abandon` if they are lost for good"
-    )
-    pair.asking(server, sites)
-    server.look_at_sums(1300.0)
-    assert not list(server.concerns)
-
-
-def test_an_operator_is_told_of_a_sum_that_no_honest_sites_can_have():
+def test_a_result_that_cannot_be_read_is_refused_before_it_is_heard():
     server = pair.open_server(SECURE)
     sites = [open_site(number) for number in range(SITES)]
-    for number, site in enumerate(sites):
-        pair.turn(site, number)
-    sites[3].life.node.state.within.rows.new_gram[0] = -100.0 * np.eye(pair.DIMENSION)
-    pair.exchange(server, sites)
-    server.look_at_sums(5.0)
-    assert [each.kind for each in server.concerns] == ["sum-refused"]
-    assert not server.node.state.within.gram.any()
-    pair.open_server(PLAIN).look_at_sums(5.0)
-
-
-def test_there_is_nothing_to_give_up_but_a_last_step():
-    with pytest.raises(InvalidInput, match="no secure aggregation waits for answers"):
-        pair.open_server(SECURE).abandon(0.0)
-    with pytest.raises(InvalidInput, match="this federation has no secure_aggregation"):
-        pair.open_server(PLAIN).abandon(0.0)
+    until(server, sites, Masked)
+    before = encode_state(sites[0].life.node.state), sites[0].life.version
+    body = np.zeros(sites[0].life.side.sizes["body"], dtype=np.uint8)
+    result = Result(1, 0, np.zeros(SITES), 9, body)
+    (frame,) = Envelope(np.array([0]), result, before[1][0], np.array(before[1][1] + 1)).frames()
+    with pytest.raises(ProtocolError, match="not a fedbandit message"):
+        sites[0].receive(frame.to_bytes())
+    assert (encode_state(sites[0].life.node.state), sites[0].life.version) == before
 
 
 def test_a_download_that_is_to_be_refused_leaves_the_site_as_it_was():

@@ -12,6 +12,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.securing import AGGREGABLE
 
 SIZES = {"clients": 5, "arms": 2, "dimension": 3, "horizon": 1, "epoch_seconds": None, "features": None}
 
@@ -33,10 +34,14 @@ def test_the_charter_tells_it_and_a_site_without_it_has_another():
 @pytest.mark.parametrize(
     ("algorithm", "parameters", "said"),
     [
-        ("async-linucb", {}, "secure_aggregation is there for sync-linucb, not for async-linucb: choose that, or"),
+        (
+            "async-linucb",
+            {},
+            "secure_aggregation is there for sync-linucb and fedego-lasso, not for async-linucb: choose one of",
+        ),
         ("lean-linucb", {}, "not for lean-linucb"),
         ("fldb-ogd", {}, "not for fldb-ogd"),
-        ("fedego-lasso", {}, "not for fedego-lasso"),
+        ("teamwork-lasso", {}, "not for teamwork-lasso"),
         ("fedglb-ucb", {}, "not for fedglb-ucb"),
         ("sync-linucb", {"discount": 0.5}, "discount=0.5 ages what sites have sent, which secure_aggregation hides"),
         ("sync-linucb", {"precision": "float32"}, "precision='float32' sends factors, which masks do not add up"),
@@ -60,8 +65,8 @@ def test_what_cannot_be_aggregated_is_refused_in_a_sentence(algorithm, parameter
 
 def test_every_other_algorithm_refuses_it():
     for name in fb.algorithms:
-        if name != "sync-linucb":
-            with pytest.raises(InvalidInput, match=f"not for {name}: choose that"):
+        if name not in AGGREGABLE:
+            with pytest.raises(InvalidInput, match=f"not for {name}: choose one of these"):
                 Charter.named(name, Setting(5, 4, 6, 10), smallest_cohort=3)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing
-from fedbandit.core.messages import Download, Upload, array, header
+from fedbandit.core.messages import Download, array
 from fedbandit.secure.clients import SecureClients
 from fedbandit.secure.member import Participation
 from fedbandit.secure.messages import Ready, Result
@@ -22,17 +22,6 @@ from fedbandit.wire import decode, encode
 
 WORDS = 5
 CERTIFICATE = 40
-
-
-@dataclass(frozen=True)
-class Coins(Upload, kind="test.coins"):
-    values: np.ndarray = array(shape=(WORDS,))
-    observations: np.ndarray = header()
-
-
-@dataclass(frozen=True)
-class PayUp(Download, kind="test.pay-up"):
-    pass
 
 
 @dataclass(frozen=True)
@@ -48,18 +37,14 @@ class Purse:
 
 
 class PurseClients:
-    kinds = (PayUp, Treasure)
+    kinds = (Treasure,)
 
     def start(self, clients):
         return Purse()
 
     def receive(self, state, to, message):
-        if isinstance(message, Treasure):
-            state.told.append(message.values)
-            return ()
-        taken = Coins(state.values[np.newaxis], np.array([state.observations]))
-        state.values, state.observations = np.zeros(WORDS), 0
-        return (Outgoing(to, taken),)
+        state.told.append(message.values)
+        return ()
 
 
 class PurseServer:
@@ -69,27 +54,25 @@ class PurseServer:
 
 class PurseParts:
     words = WORDS
+    waits_for_all = False
 
-    def call(self):
-        return PayUp()
+    def take(self, side, cohort):
+        purse = cohort.within
+        taken = purse.values, purse.observations
+        purse.values, purse.observations = np.zeros(WORDS), 0
+        return taken
 
-    def packed(self, message):
-        return message.values[0], int(message.observations[0])
+    def put_back(self, side, cohort, part, observations):
+        cohort.within.values = cohort.within.values + part
+        cohort.within.observations += observations
 
-    def unpacked(self, values, observations):
-        return Coins(values[np.newaxis], np.array([observations]))
-
-    def put_back(self, side, state, upload):
-        state.values = state.values + upload.values[0]
-        state.observations += int(upload.observations[0])
-
-    def check_sum(self, side, state, total, members):
-        if total.values[0, 0] < 0:
+    def check_sum(self, side, state, total, observations):
+        if total[0] < 0:
             raise ProtocolError("nobody has less than nothing")
 
-    def merge(self, side, state, total, counted, empty):
-        state.values = state.values + total.values[0]
-        state.observations += int(total.observations[0])
+    def merge(self, side, state, total, observations, empty):
+        state.values = state.values + total
+        state.observations += sum(observations.values())
         return (Outgoing(np.arange(1), Treasure(state.values)),)
 
     def cohort(self, within, member):
@@ -125,7 +108,7 @@ class Bank:
         self.server = server(PurseServer(), PurseParts(), smallest_cohort, sizes)
         self.state = self.server.start(sites)
         self.sites = [
-            SecureClients(PurseClients(), PurseParts(), Participation(number, sites, smallest_cohort), sizes)
+            SecureClients(PurseClients(), PurseParts(), Participation(number, sites, smallest_cohort), sizes, decode)
             for number in range(sites)
         ]
         self.cohorts = [site.start(1) for site in self.sites]

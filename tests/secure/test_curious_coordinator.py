@@ -116,8 +116,8 @@ class NoSmallestCohort(SecureServer):
 def no_sum_is_over_fewer_than(least, bank):
     """Tell whether all sums that lost their masks are over so many sites."""
     sums = []
-    bank.server.parts.merge = lambda side, state, total, counted, empty: (
-        sums.append(len(counted)), PurseParts.merge(bank.server.parts, side, state, total, counted, empty)
+    bank.server.parts.merge = lambda side, state, total, observations, empty: (
+        sums.append(len(observations)), PurseParts.merge(bank.server.parts, side, state, total, observations, empty)
     )[1]  # fmt: skip
     rng = np.random.default_rng(4)
     for _ in range(6):

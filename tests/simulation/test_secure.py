@@ -7,7 +7,7 @@ import pytest
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.site_events import Heard
 from fedbandit.simulation.faults.run import FAULTS
-from simulation.secure_runs import KEEPING, amiss, secure_run
+from simulation.secure_runs import KEEPING, amiss, lasso_amiss, lasso_run, secure_run
 
 GROUP = 25
 FEW = 3
@@ -28,6 +28,20 @@ def test_every_reward_counts_once_and_sums_are_exact():
 
 def test_where_disks_are_lost_and_backups_restored_nothing_counts_twice():
     check(range(FEW), FAULTS)
+
+
+def test_averages_of_estimates_leave_nobody_waiting():
+    for faults in (KEEPING, FAULTS):
+        runs = {seed: lasso_run(seed, faults=faults) for seed in range(FEW)}
+        assert not {seed: findings for seed, run in runs.items() if (findings := lasso_amiss(run))}
+        assert sum(run.coordinator.node.node.state.gathering.finished for run in runs.values()) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults", [KEEPING, FAULTS], ids=["keeping", "losing"])
+def test_averages_of_estimates_leave_nobody_waiting_in_many_more_schedules(faults):
+    for seed in range(FEW, 40):
+        assert not lasso_amiss(lasso_run(seed, faults=faults))
 
 
 @pytest.mark.slow

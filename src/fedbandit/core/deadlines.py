@@ -30,8 +30,8 @@ class MeetsDeadlines(Protocol):
 class GivesUp(Protocol):
     """A server side that may wait for answers beyond every deadline, until an operator gives them up."""
 
-    def waits_beyond(self, state: Any) -> Ints:
-        """Return, in order, the clients whose answers no deadline goes on without."""
+    def waits_beyond(self, state: Any) -> Ints | None:
+        """Return, in order, the clients that have not answered where no deadline goes on; None: it does not wait."""
 
     def abandon(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Wait no longer; return what is now sent. What those who have answered contributed is lost."""

@@ -32,18 +32,19 @@ class AbandoningServer(RevisedServer):
     _last_step = 0, 0.0  # the aggregation whose last step is under way, and since when that is known
     _refused_sums = 0  # that an operator was told of
 
-    def waits_beyond_deadlines(self) -> list[int]:
-        """Return the sites for whose answers a secure aggregation waits, however long that takes."""
+    def waits_beyond_deadlines(self) -> list[int] | None:
+        """Return who has not answered the last step of a secure aggregation; None while none is in its last step."""
         side = self.node.side
-        return side.waits_beyond(self.node.state).tolist() if isinstance(side, GivesUp) else []
+        awaited = side.waits_beyond(self.node.state) if isinstance(side, GivesUp) else None
+        return None if awaited is None else awaited.tolist()
 
     def look_at_sums(self, now: float) -> None:
         """Tell an operator of a sum that has long waited for sites, and of one that no honest sites can have."""
         if not isinstance(self.node.side, GivesUp):
             return
         gathering, awaited = self.node.state.gathering, self.waits_beyond_deadlines()
-        if not awaited or self._last_step[0] != gathering.version:
-            self._last_step = gathering.version if awaited else 0, now
+        if awaited is None or self._last_step[0] != gathering.version:
+            self._last_step = 0 if awaited is None else gathering.version, now
             self.concerns.clear(WAITS)
         elif now - self._last_step[1] >= LONG_SECONDS:
             listed = ", ".join(map(str, awaited))
@@ -60,7 +61,7 @@ class AbandoningServer(RevisedServer):
         if not isinstance(side, GivesUp):
             raise InvalidInput("this federation has no secure_aggregation: there is nothing to abandon")
         awaited = self.waits_beyond_deadlines()
-        if not awaited:
+        if awaited is None:
             raise InvalidInput(
                 "no secure aggregation waits for answers that no deadline goes on without: there is nothing to abandon"
             )

@@ -14,7 +14,7 @@ from fedbandit.protocol.schema import Schema
 
 CERTIFICATE_BYTES = 640  # of a site, with the longest names: less than 600
 SMALLEST_COHORT = 3  # with 2 each reads the other's sums from the download
-AGGREGABLE = ("sync-linucb",)
+AGGREGABLE = ("sync-linucb", "fedego-lasso")
 
 
 def cohort_in(given: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
@@ -43,13 +43,13 @@ def require_aggregable(algorithm: Algorithm, smallest_cohort: int, clients: int)
     >>> require_aggregable(algorithms["async-linucb"](), 3, clients=5)
     Traceback (most recent call last):
     ...
-    fedbandit.core.errors.InvalidInput: secure_aggregation is there for sync-linucb, not for async-linucb: choose \
-that, or leave it out
+    fedbandit.core.errors.InvalidInput: secure_aggregation is there for sync-linucb and fedego-lasso, not for \
+async-linucb: choose one of these, or leave it out
     """
     if algorithm.id not in AGGREGABLE:
         raise InvalidInput(
-            f"secure_aggregation is there for {', '.join(AGGREGABLE)}, not for {algorithm.id}: choose that, or leave "
-            "it out"
+            f"secure_aggregation is there for {' and '.join(AGGREGABLE)}, not for {algorithm.id}: choose one of these, "
+            "or leave it out"
         )
     if algorithm.discount < 1.0:
         raise InvalidInput(
@@ -75,14 +75,15 @@ def secured(sides: Federation, algorithm: Algorithm, setting: Setting, number: i
     except ImportError:
         raise InvalidInput("secure_aggregation needs the library cryptography: install fedbandit[deploy]") from None
     from fedbandit.secure.clients import SecureClients
+    from fedbandit.secure.fedego_lasso import LassoParts
     from fedbandit.secure.member import Participation
     from fedbandit.secure.server import SecureServer
     from fedbandit.secure.sync_linucb import SyncParts
 
-    parts = SyncParts(algorithm, setting)
-    body = Schema.of(sides.clients, Download, setting).most_bytes
-    sizes = {"N": setting.clients, "words": parts.words, "certificate": CERTIFICATE_BYTES, "body": body}
+    parts = (SyncParts if algorithm.id == "sync-linucb" else LassoParts)(algorithm, setting)
+    answers = Schema.of(sides.clients, Download, setting)
+    sizes = {"N": setting.clients, "words": parts.words, "certificate": CERTIFICATE_BYTES, "body": answers.most_bytes}
     part = Participation(number, setting.clients, smallest_cohort)
-    clients = SecureClients(sides.clients, parts, part, sizes)
+    clients = SecureClients(sides.clients, parts, part, sizes, answers.open)
     server = SecureServer(sides.server, parts, smallest_cohort, sizes)
     return Federation(cast(Clients, clients), cast(Server, server))

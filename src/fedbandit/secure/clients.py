@@ -6,7 +6,7 @@ it whenever it is certain that no sum has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Clients, Decided, Outgoing
-from fedbandit.core.messages import Download, Upload
+from fedbandit.core.messages import Message, Upload
 from fedbandit.core.scores import ScorePart
 from fedbandit.core.turns import Observations
 from fedbandit.secure.member import IDLE, KEYED, MASKED, SECRET_BYTES, SHARED, Member, Participation, Secret, statement
@@ -35,9 +35,6 @@ from fedbandit.secure.messages import (
     row_of,
 )
 from fedbandit.secure.parts import Parts, SecureCohort
-from fedbandit.wire import decode
-
-WHO = np.zeros(1, dtype=np.int64)
 
 
 class SecureClients:
@@ -46,13 +43,20 @@ class SecureClients:
     kinds = DOWNLOADS
     secret_bytes = SECRET_BYTES  # that a site draws for an answer
 
-    def __init__(self, within: Clients, parts: Parts, part: Participation, sizes: dict[str, int]) -> None:
-        """Take the side, how its sums are added up, the site's part in that, and the sizes of messages."""
+    def __init__(
+        self,
+        within: Clients,
+        parts: Parts,
+        part: Participation,
+        sizes: dict[str, int],
+        opened: Callable[[bytes], Message],
+    ) -> None:
+        """Take the side, how its sums are added up, the site's part in that, sizes, and what reads its messages."""
         self.within = within
         self.parts = parts
         self.part = part
         self.sizes = sizes
-        self._answers = {kind.kind: kind for kind in within.kinds or ()}
+        self._opened = opened
 
     def __getattr__(self, name: str) -> Any:
         """Return what the side within says of itself."""
@@ -119,7 +123,7 @@ class SecureClients:
         """Take in what was observed; where it would be sent now, ask for an aggregation in place of that."""
         outgoing = self.within.learn(state.within, who, seen)
         for each in outgoing:
-            self.parts.put_back(self.within, state.within, each.message)
+            self.parts.keep(self.within, state, each.message)
         if not outgoing or state.has_called or state.member.stage != IDLE:
             return ()
         state.has_called = True
@@ -128,6 +132,8 @@ class SecureClients:
     def check(self, state: SecureCohort, message: AnyDownload, identity: Identity) -> None:
         """Raise ProtocolError if this site does not answer a download, which it then has not heard."""
         member = state.member
+        if isinstance(message, Result) and message.length:
+            self._opened(message.body[: message.length].tobytes())
         if not isinstance(message, Roster | Parcels | Present) or not self._fits(member, message):
             return
         if isinstance(message, Roster):
@@ -181,15 +187,13 @@ class SecureClients:
         member.clear()
 
     def _put_back(self, state: SecureCohort) -> None:
-        upload = self.parts.unpacked(state.member.part, state.member.observations)
-        self.parts.put_back(self.within, state.within, upload)
+        self.parts.put_back(self.within, state, state.member.part, state.member.observations)
 
     def _join(self, state: SecureCohort, call: Call, drawn: Drawn | None) -> Keys:
         """Take all that there is as the part of this aggregation, and tell the keys for it."""
         member, number = state.member, self.part.number
         member.version, member.step = call.version, call.step
-        outgoing = self.within.receive(state.within, WHO, self.parts.call())
-        member.part, member.observations = self.parts.packed(outgoing[0].message)
+        member.part, member.observations = self.parts.take(self.within, state)
         if not member.observations:
             member.clear()
             nothing = row_of(bytes(KEYS_BYTES)), row_of(bytes(SIGNATURE_BYTES)), row_of(bytes(self._certificate))
@@ -218,6 +222,4 @@ class SecureClients:
     def _finish(self, state: SecureCohort, to: Ints, result: Result) -> Sequence[Outgoing[Upload]]:
         if not result.length:
             return ()
-        message = decode(result.body[: result.length].tobytes(), known=self._answers)
-        assert isinstance(message, Download)
-        return self.within.receive(state.within, to, message)
+        return self.within.receive(state.within, to, self._opened(result.body[: result.length].tobytes()))

@@ -20,7 +20,7 @@ from fedbandit.secure.messages import AnyUpload, Keys, Left, Masked, Ready, Shar
 from fedbandit.secure.ring import Words, from_ring
 from fedbandit.secure.unmasking import unmasked
 
-NONE, KEYS, SHARES, MASKED, UNMASK = range(5)
+NONE, KEYS, SHARES, MASKED, UNMASK, READY = range(6)  # READY: before the call, until all have something
 _STAGES = {Keys: KEYS, Shares: SHARES, Masked: MASKED, Unmask: UNMASK}
 _CONTENTS = {Keys: "keys", Shares: "shares", Masked: "masked sums", Unmask: "shares to unmask"}
 
@@ -34,6 +34,7 @@ class Gathering:
     step: int = 0
     stage: int = NONE
     awaited: list[int] = field(default_factory=list)
+    ready: set[int] = field(default_factory=set)  # who has said that it has something, and was not counted since
     observations: dict[int, int] = field(default_factory=dict)  # of all who answered step 1
     keys: dict[int, bytes] = field(default_factory=dict)  # of those who contribute: U1
     vouched: dict[int, bytes] = field(default_factory=dict)  # their signatures and certificates
@@ -63,6 +64,17 @@ class Gathering:
         }  # fmt: skip
         return by_stage.get(self.stage, {})
 
+    @property
+    def is_under_way(self) -> bool:
+        """Tell whether all were called, and the aggregation is not over."""
+        return self.stage not in (NONE, READY)
+
+    def wait_for_all(self) -> None:
+        """Wait until all have something to contribute, if anybody has."""
+        if self.ready:
+            self.stage = READY
+            self.awaited = [client for client in range(len(self.counted)) if client not in self.ready]
+
     def begin(self) -> None:
         """Call all to the next aggregation."""
         self.clear()
@@ -81,7 +93,7 @@ class Gathering:
         Other keys it may send: it has come back from a backup, and has lost those that it had.
         """
         stage = _STAGES.get(type(message), NONE)
-        if stage == NONE or not self._is_now(message) or self.stage == NONE:
+        if stage == NONE or not self._is_now(message) or not self.is_under_way:
             return
         content = _CONTENTS[type(message)]
         if stage > self.stage or (stage > KEYS and sender not in self._may_answer(stage)):
@@ -99,7 +111,7 @@ class Gathering:
 
     def take_in(self, sender: int, message: AnyUpload) -> None:
         """Note an answer to the present step; what belongs to an earlier one comes too late and changes nothing."""
-        if isinstance(message, Ready) or not self._is_now(message):
+        if not self._is_now(message) or not self.is_under_way:
             return
         has_lost_keys = isinstance(message, Keys) and self.keys.get(sender, b"") not in (b"", _content(message))
         if has_lost_keys and self.stage == KEYS:
@@ -152,7 +164,9 @@ class Gathering:
         if isinstance(message, Keys):
             self.observations[sender] = int(message.observations[0])
             self.keys.pop(sender, None)
-            if self.observations[sender]:
+            if not self.observations[sender]:
+                self.ready.discard(sender)
+            else:
                 self.keys[sender] = _content(message)
                 self.vouched[sender] = message.signature[0].tobytes() + message.certificate[0].tobytes()
         elif isinstance(message, Masked):

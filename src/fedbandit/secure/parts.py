@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,26 +17,27 @@ class Parts(Protocol):
     """The sums of one algorithm, as they are masked and added up."""
 
     words: int  # how many numbers a part has
+    waits_for_all: bool  # whether all are called only when all have something, or the deadline is over
 
-    def call(self) -> Download:
-        """Return the message with which the algorithm asks a client for all that it has."""
+    def keep(self, side: Clients, cohort: Any, upload: Upload) -> None:
+        """Let a site have what its side would upload, until all are called."""
 
-    def packed(self, message: Upload) -> tuple[Floats, int]:
-        """Return the numbers of a client's upload, and how many observations they are of."""
+    def take(self, side: Clients, cohort: Any) -> tuple[Floats, int]:
+        """Return all that a site has to contribute, and of how many observations it is; none: it has nothing."""
 
-    def unpacked(self, values: Floats, observations: int) -> Upload:
-        """Return the upload of so many observations that numbers stand for."""
+    def put_back(self, side: Clients, cohort: Any, part: Floats, observations: int) -> None:
+        """Let a site have again what it was to contribute."""
 
-    def put_back(self, side: Clients, state: Any, upload: Upload) -> None:
-        """Let the one client of a cohort have again what it has uploaded, as if it had not."""
-
-    def check_sum(self, side: Server, state: Any, total: Upload, members: int) -> None:
-        """Raise ProtocolError if the sum over so many sites is none that honest ones can have."""
+    def check_sum(self, side: Server, state: Any, total: Floats, observations: Mapping[int, int]) -> None:
+        """Raise ProtocolError if the sum over sites with so many observations each is none of honest ones."""
 
     def merge(
-        self, side: Server, state: Any, total: Upload, counted: Ints, empty: Ints
+        self, side: Server, state: Any, total: Floats, observations: Mapping[int, int], empty: Ints
     ) -> Sequence[Outgoing[Download]]:
-        """Take in a sum over those that it counts; others have answered that they have nothing. Return what follows."""
+        """Take in a sum over sites with so many observations each; others have said that they have nothing.
+
+        Return what follows.
+        """
 
     def cohort(self, within: Any, member: Member) -> SecureCohort:
         """Return the state of a site, with what it knows of the algorithm."""

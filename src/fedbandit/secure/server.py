@@ -12,7 +12,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
-from fedbandit.secure.gathering import MASKED, NONE, SHARES, UNMASK, nothing_gathered
+from fedbandit.secure.gathering import MASKED, NONE, READY, SHARES, UNMASK, nothing_gathered
 from fedbandit.secure.messages import (
     KEYS_BYTES,
     PARCEL_BYTES,
@@ -90,18 +90,22 @@ class SecureServer:
 
     def deadline(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
         """End the present step with those who have answered, unless it is the last."""
-        is_under_way = state.gathering.stage not in (NONE, UNMASK)
-        return self._advance(state, is_over=True) if is_under_way else ()
-
-    def waits_beyond(self, state: SecureServerState) -> Ints:
-        """Return who has not answered the last step, whose answers are waited for whatever the deadline."""
         gathering = state.gathering
-        return np.array(gathering.awaited if gathering.stage == UNMASK else [], dtype=np.int64)
+        if gathering.stage == READY:
+            return self._call(state)
+        return self._advance(state, is_over=True) if gathering.stage not in (NONE, UNMASK) else ()
+
+    def waits_beyond(self, state: SecureServerState) -> Ints | None:
+        """Return who has not answered the last step, though it may have left; None while that is not under way."""
+        gathering = state.gathering
+        if gathering.stage != UNMASK:
+            return None
+        return np.array(sorted(gathering.masked.keys() - gathering.shares.keys()), dtype=np.int64)
 
     def abandon(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
         """Give up the aggregation that is under way; sites that have answered its last step lose their parts."""
         gathering = state.gathering
-        if gathering.stage == NONE:
+        if not gathering.is_under_way:
             return ()
         gathering.abandoned += 1
         return self._end(state)
@@ -109,13 +113,21 @@ class SecureServer:
     def _take_in(self, state: SecureServerState, sender: int, message: AnyUpload) -> Sequence[Outgoing[Download]]:
         gathering = state.gathering
         if isinstance(message, Ready):
-            if gathering.stage != NONE:
+            if self.parts.waits_for_all:
+                gathering.ready.add(sender)
+            if gathering.is_under_way:
                 return ()
-            gathering.begin()
-            call = Call(gathering.version, gathering.step, gathering.counted.astype(np.float64))
-            return (Outgoing(np.array(gathering.awaited), call),)
+            gathering.wait_for_all()
+            return () if gathering.awaited else self._call(state)
         gathering.take_in(sender, message)
-        return self._advance(state, is_over=False) if gathering.stage != NONE else ()
+        return self._advance(state, is_over=False) if gathering.is_under_way else ()
+
+    def _call(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
+        """Call all to the next aggregation."""
+        gathering = state.gathering
+        gathering.begin()
+        call = Call(gathering.version, gathering.step, gathering.counted.astype(np.float64))
+        return (Outgoing(np.array(gathering.awaited), call),)
 
     def _advance(self, state: SecureServerState, *, is_over: bool) -> Sequence[Outgoing[Download]]:
         gathering = state.gathering
@@ -161,22 +173,25 @@ class SecureServer:
         gathering = state.gathering
         counted = np.array(sorted(gathering.masked))
         empty = np.array([client for client, count in sorted(gathering.observations.items()) if not count], dtype=int)
-        total = self.parts.unpacked(values, sum(gathering.observations[client] for client in counted.tolist()))
+        observations = {client: gathering.observations[client] for client in counted.tolist()}
         gathering.counted[counted] = gathering.version
+        gathering.ready.difference_update(observations)
         try:
-            self.parts.check_sum(self.within, state.within, total, len(counted))
+            self.parts.check_sum(self.within, state.within, values, observations)
         except ProtocolError:
             gathering.refused += 1
             return self._end(state)
         gathering.finished += 1
-        (outgoing,) = self.parts.merge(self.within, state.within, total, counted, empty)
+        (outgoing,) = self.parts.merge(self.within, state.within, values, observations, empty)
         return self._end(state, encode(outgoing.message))
 
     def _end(self, state: SecureServerState, body: bytes = b"") -> Sequence[Outgoing[Download]]:
         """Tell all that the aggregation is over, and whose parts were counted."""
         gathering = state.gathering
         gathering.clear()
+        gathering.wait_for_all()
         padded = np.frombuffer(body.ljust(self.sizes["body"], b"\0"), dtype=np.uint8)
         counted = gathering.counted.astype(np.float64)
         result = Result(gathering.version, gathering.step, counted, len(body), padded)
-        return (Outgoing(np.arange(len(counted)), result),)
+        ended = Outgoing(np.arange(len(counted)), result)
+        return (ended, *self._call(state)) if gathering.stage == READY and not gathering.awaited else (ended,)
