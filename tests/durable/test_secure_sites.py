@@ -7,6 +7,7 @@ import pytest
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.site_events import Drew
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.secure.messages import Keys, Masked, Present, Result, Unmask
 from fedbandit.simulation.replay import replay
@@ -86,6 +87,14 @@ def test_a_site_that_is_killed_sends_the_same_bytes_again(kind):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     pair.asking(server, sites)
     assert server.node.state.gathering.finished >= 1
+
+
+def test_what_is_drawn_is_signed_again_where_a_site_begins_anew_with_other_observations():
+    drew = Drew(b"", bytes(128), b"keys and 3 observations", b"signed")
+    assert drew.drawn(None).vouch(b"keys and 3 observations") == b"signed"
+    assert drew.drawn(None).vouch(b"keys and 2 observations") == b"", "nobody can sign it"
+    identity = KeyedIdentity(1)
+    identity.check(1, b"keys and 2 observations", drew.drawn(identity).vouch(b"keys and 2 observations"))
 
 
 def test_nothing_leaves_before_keys_and_masked_sums_are_on_the_disk():

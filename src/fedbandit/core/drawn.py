@@ -22,20 +22,23 @@ class Identity(Protocol):
 class Drawn:
     """Random bytes for the answer to one download, and the signature that was made for it.
 
-    >>> drawn = Drawn(bytes(128), vouched=b"signed before")
-    >>> drawn.vouch(b"anything")
-    b'signed before'
+    >>> drawn = Drawn(bytes(128), b"keys", b"signed before")
+    >>> drawn.vouch(b"keys"), drawn.vouch(b"other keys")
+    (b'signed before', b'')
     """
 
-    def __init__(self, secret: bytes, vouched: bytes = b"", identity: Identity | None = None) -> None:
-        """Take the bytes, and the signature if one was made before; else who signs."""
+    def __init__(
+        self, secret: bytes, statement: bytes = b"", vouched: bytes = b"", identity: Identity | None = None
+    ) -> None:
+        """Take the bytes, a statement that was signed before with its signature, and who signs others."""
         self.secret = secret
+        self.statement = statement
         self.vouched = vouched
         self._identity = identity
 
     def vouch(self, statement: bytes) -> bytes:
-        """Return the signature of a statement, and what others need to check it."""
-        if not self.vouched:
-            assert self._identity is not None, "whoever draws has an identity"
-            self.vouched = self._identity.sign(statement)
+        """Return the signature of a statement, and what others need to check it; nothing if nobody can sign it."""
+        if statement != self.statement:
+            self.statement = statement
+            self.vouched = b"" if self._identity is None else self._identity.sign(statement)
         return self.vouched

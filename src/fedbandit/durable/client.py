@@ -27,7 +27,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from fedbandit.core.drawn import Drawn, Identity
+from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.audit import Audit, audit_frames
 from fedbandit.durable.freezing import FreezingSite
@@ -41,7 +41,6 @@ from fedbandit.wire.question import Question
 class DurableClient(FreezingSite):
     """One site of a federation."""
 
-    identity: Identity | None = None  # by which others know it, where sums are aggregated securely
     draw: Callable[[int], bytes] = staticmethod(os.urandom)  # what its keys are made of
 
     def tick(self, epoch: int) -> None:
@@ -66,8 +65,7 @@ class DurableClient(FreezingSite):
         elif frame.kind in (Kind.DOWNLOAD, Kind.RENEWED):
             drawn = self._drawn(frame)
             if self._hear(self.life, frame, drawn):
-                is_used = drawn is not None and drawn.vouched
-                self._append(Drew(data, drawn.secret, drawn.vouched) if drawn and is_used else Heard(data))
+                self._append(Drew.of(data, drawn) if drawn is not None and drawn.vouched else Heard(data))
                 self.refusal = ""
         elif frame.kind is Kind.ACKNOWLEDGEMENT:
             unsent = self.life.outbox.unsent(frame.epoch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedbandit.core.arrays import Floats
-from fedbandit.core.drawn import Drawn
+from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
 from fedbandit.durable.agreeing import agreed_in, require_had
@@ -36,6 +36,8 @@ from fedbandit.wire.state import decode_state, encode_state, field_of
 
 class JournalledSite(ReleasingSite):
     """A site that remembers what happens to it."""
+
+    identity: Identity | None = None  # by which others know it, where sums are aggregated securely
 
     def __init__(
         self,
@@ -184,7 +186,7 @@ class JournalledSite(ReleasingSite):
         elif isinstance(event, Doubled):
             self._note_doubled(life, position)
         elif isinstance(event, Heard | Drew):
-            self._hear(life, Frame.from_bytes(event.frame), event.drawn)
+            self._hear(life, Frame.from_bytes(event.frame), event.drawn(self.identity))
         elif isinstance(event, Noised):
             life.take_noise(event)
         else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.drawn import Drawn
+from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.turns import Chosen
 from fedbandit.durable.decisions import Pending
 
@@ -129,8 +129,7 @@ class Heard:
 
     frame: bytes
 
-    @property
-    def drawn(self) -> Drawn | None:
+    def drawn(self, identity: Identity | None) -> Drawn | None:  # noqa: ARG002
         """Return what was drawn for the answer: nothing."""
         return None
 
@@ -141,12 +140,17 @@ class Drew:
 
     frame: bytes
     secret: bytes
+    statement: bytes  # that was signed: another one where a site begins anew
     vouched: bytes  # the signature, which would be another if it were made again
 
-    @property
-    def drawn(self) -> Drawn | None:
-        """Return what was drawn."""
-        return Drawn(self.secret, self.vouched)
+    @classmethod
+    def of(cls, frame: bytes, drawn: Drawn) -> Drew:
+        """Return what is to be remembered of an answer."""
+        return cls(frame, drawn.secret, drawn.statement, drawn.vouched)
+
+    def drawn(self, identity: Identity | None) -> Drawn | None:
+        """Return what was drawn, and who signs another statement."""
+        return Drawn(self.secret, self.statement, self.vouched, identity)
 
 
 @dataclass

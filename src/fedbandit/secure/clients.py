@@ -13,7 +13,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.drawn import Drawn, Identity
-from fedbandit.core.errors import InvalidInput, ProtocolError
+from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Clients, Decided, Outgoing
 from fedbandit.core.messages import Message, Upload
 from fedbandit.core.scores import ScorePart
@@ -191,19 +191,22 @@ class SecureClients:
 
     def _join(self, state: SecureCohort, call: Call, drawn: Drawn | None) -> Keys:
         """Take all that there is as the part of this aggregation, and tell the keys for it."""
-        member, number = state.member, self.part.number
+        member = state.member
         member.version, member.step = call.version, call.step
         member.part, member.observations = self.parts.take(self.within, state)
-        if not member.observations:
+        vouched = drawn.vouch(self._statement(member, drawn)) if drawn is not None and member.observations else b""
+        if not vouched or drawn is None:  # it has nothing, or nobody can sign its keys now
+            if member.observations:
+                self._put_back(state)
             member.clear()
             nothing = row_of(bytes(KEYS_BYTES)), row_of(bytes(SIGNATURE_BYTES)), row_of(bytes(self._certificate))
             return Keys(np.array([call.version]), np.array([call.step]), np.zeros(1, dtype=np.int64), *nothing)
-        if drawn is None:
-            raise ProtocolError("a call to an aggregation came without random bytes for its keys")
-        said = statement(call.version, call.step, number, Secret.of(drawn.secret).public, member.observations)
-        vouched = drawn.vouch(said)
         signature, certificate = vouched[:SIGNATURE_BYTES], vouched[SIGNATURE_BYTES:]
         return self.part.keys(member, drawn.secret, signature, certificate.ljust(self._certificate, b"\0"))
+
+    def _statement(self, member: Member, drawn: Drawn) -> bytes:
+        keys = Secret.of(drawn.secret).public
+        return statement(member.version, member.step, self.part.number, keys, member.observations)
 
     @property
     def _certificate(self) -> int:
