@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -84,7 +85,8 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(fedbandit, tmp_path, n
 def test_the_coordinators_file_says_what_was_advised(advised):
     advice, folder = advised
     (plan,) = read_plan(folder / "coordinator.toml").federations
-    assert plan.charter.algorithm == advice.algorithm
+    assert replace(plan.charter.algorithm, smallest_upload=1) == advice.algorithm, "what it was tried with"
+    assert plan.charter.algorithm.smallest_upload == max(10, 2 * advice.log.dimension), "as in all that is deployed"
     assert plan.charter.setting.clients == SHOPS
     assert plan.charter.features == advice.log.features.fingerprint
     assert plan.limits.bounds.context == 1.0

@@ -53,7 +53,7 @@ def charter():
 def test_a_threshold_and_a_limit_change_while_rewards_flow_and_each_counts_once(fedbandit, office, broker, tmp_path):
     sites = open_sites(TABLE, store=None)
     sites[1].close()
-    sites[1] = fb.Site("async-linucb", dimension=2, clients=2, number=1, store=tmp_path / "one.db")
+    sites[1] = fb.Site("async-linucb", dimension=2, clients=2, number=1, store=tmp_path / "one.db", smallest_upload=1)
     for site in sites:
         site.connect(f"{broker.url}/demo", every=0.3, patience=0.1)
     play(sites, 5)
@@ -78,7 +78,7 @@ def test_a_threshold_and_a_limit_change_while_rewards_flow_and_each_counts_once(
     office.start().wait(2)  # with a file that still says what was agreed on at first
     play(sites[:1], 2)
     until(lambda: all_is_sent(sites[:1]), "the uploads after a restart")
-    again = fb.Site("async-linucb", dimension=2, clients=2, number=1, store=tmp_path / "one.db")
+    again = fb.Site("async-linucb", dimension=2, clients=2, number=1, store=tmp_path / "one.db", smallest_upload=1)
     assert (again.revision, again.charter.algorithm.upload_threshold) == (2, 1.0)
     again.close()
     sites[0].close()
@@ -145,7 +145,7 @@ def test_an_edited_file_is_read_again(fedbandit, office, tmp_path):
         "rounds: deadline: 30 -> 20 (at once)",
         "rounds: revision 1",
     ]
-    office.file.write_text(office.file.read_text() + "\nset = { delta = 0.2 }\n")
+    office.file.write_text("set = { delta = 0.2, ".join(office.file.read_text().rsplit("set = { ", 1)))
     assert "rounds: delta: 0.1 -> 0.2 (at once)" in fedbandit("reload", *file).out
     assert office.stop() == 0
     office.start().wait(2)
@@ -213,8 +213,8 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_changed(fedban
 EDITED = {  # what is written in the place of what in the table of the second federation, and what is said
     "deadline = ": ("deadline = 30", "{file} is not valid TOML ("),
     '"async-linucb"': ('"sync-linucb"', "{file}: federations.rounds.deadline has no meaning for async-linucb"),
-    "set = { dleta = 1 }": ("deadline = 30", "{file}: federations.rounds: unknown"),
-    "set = { discount = 0.5 }\nepoch_seconds = 60": ("deadline = 30", "discount can change only as a new federation"),
+    "set = { dleta = 1, ": ("set = { ", "{file}: federations.rounds: unknown"),
+    "epoch_seconds = 60\nset = { discount = 0.5, ": ("set = { ", "discount can change only as a new federation"),
     "clients = 5": ("clients = 2", "clients can change only as a new federation"),
 }
 

@@ -161,7 +161,7 @@ def test_limits_that_are_none_are_refused(limits, reason):
 @pytest.mark.parametrize("name", ["async-linucb", "fedglb-ucb", "fldb-ogd"])
 def test_the_largest_input_that_is_taken_without_limits_leaves_all_sums_finite(name):
     algorithm = fb.algorithm(name)
-    site = fb.Site(name, dimension=3, arms=4, horizon=300)
+    site = fb.Site(name, dimension=3, arms=4, horizon=300, smallest_upload=1)
     rng = np.random.default_rng(1)
     for turn in range(300):
         arms = rng.standard_normal((4, 3))

@@ -225,7 +225,7 @@ def test_a_path_that_is_no_folder_cannot_be_packed(tmp_path, monkeypatch, capsys
 
 
 def test_logs_of_duels_and_of_shared_vectors_are_refused(tmp_path):
-    site = fb.Site("fldb-ogd", dimension=2, log=tmp_path / "duels")
+    site = fb.Site("fldb-ogd", dimension=2, smallest_upload=1, log=tmp_path / "duels")
     site.learn(site.choose(np.eye(2)), 1.0)
     with pytest.raises(fb.InvalidInput, match="row 1 is a duel"):
         fb.Log.read(tmp_path / "duels")

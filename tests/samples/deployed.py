@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import fedbandit as fb
+from fedbandit.core.smallest_upload import has_smallest_upload
 from fedbandit.transport.nats.broker import free_port
 from samples.waiting import until
 
@@ -21,6 +22,13 @@ def toml(value):
     return json.dumps(value)
 
 
+def telling_at_once(table):
+    """A federation's table in which uploads of single observations are asked for, unless it says how many."""
+    if not has_smallest_upload(fb.algorithms[table["algorithm"]]):
+        return table
+    return {**table, "set": {"smallest_upload": 1, **table.get("set", {})}}
+
+
 class Coordinator:
     """`fedbandit serve` on a folder; it can be killed and started again."""
 
@@ -31,6 +39,7 @@ class Coordinator:
         lines = [f'broker = "{broker}"', f'journal = "{journal}"', f'http = "127.0.0.1:{self.port}"']
         lines += [f"{name} = {toml(str(value) if isinstance(value, Path) else value)}" for name, value in more.items()]
         for name, table in federations.items():
+            table = telling_at_once(table)
             lines += [f"[federations.{name}]", *(f"{key} = {toml(value)}" for key, value in table.items())]
         self.file = folder / "serve.toml"
         self.file.write_text("\n".join(lines))
@@ -68,6 +77,7 @@ class Coordinator:
 
 def open_sites(table, **more):
     """The sites of a federation, as its table in the coordinator's file says."""
+    table = telling_at_once(table)
     sizes = {key: table[key] for key in ("clients", "dimension", "arms", "horizon") if key in table}
     return [
         fb.Site(table["algorithm"], number=number, **sizes, **table.get("set", {}), **more)

@@ -9,7 +9,7 @@ from fedbandit.wire.state import encode_state
 from samples.pair import asking, charter, open_server, open_site
 
 NEVER = {"upload_threshold": 1e9}
-EAGER = {"upload_threshold": 1.0}
+EAGER = {"upload_threshold": 1.0, "smallest_upload": 1}
 
 
 def revise(server, values=None, now=0.0, **beside):

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import fedbandit as fb
+from samples.deployed import telling_at_once
 from simulation.tagged import tagged_turns
 
 
@@ -23,7 +24,7 @@ class Application:
         self.turns = tagged_turns(seed, turns, table["clients"])
         sizes = {key: table[key] for key in ("clients", "dimension", "arms", "horizon")}
         store = folder / f"site-{number}.db"
-        self.site = fb.Site(table["algorithm"], number=number, store=store, **sizes, **table["set"])
+        self.site = fb.Site(table["algorithm"], number=number, store=store, **sizes, **telling_at_once(table)["set"])
 
     def past(self):
         """What the diary tells: the decision of each turn, and which turns are done."""

@@ -7,7 +7,8 @@ import numpy as np
 import fedbandit as fb
 
 ARMS = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
-FEDERATION = {"dimension": 2, "arms": 3, "clients": 2, "upload_threshold": 1.0, "download_threshold": 1.0}
+FEDERATION = {"dimension": 2, "arms": 3, "clients": 2, "upload_threshold": 1.0, "download_threshold": 1.0,
+              "smallest_upload": 1}  # fmt: skip
 
 
 def site(number=0, **more):

@@ -90,7 +90,7 @@ def test_a_site_whose_network_hangs_is_closed_all_the_same(tmp_path, hangs, monk
 
 
 def test_a_site_may_be_closed_from_within_its_own_thread(tmp_path):
-    one = site(store=tmp_path / "site.db", upload_threshold=1.0)
+    one = site(store=tmp_path / "site.db", upload_threshold=1.0, smallest_upload=1)
     one.learn(one.choose(ARMS), 1.0)
     coordinator = LocalCoordinator(one.charter)
     hear, closed = one.hear, threading.Event()
@@ -106,13 +106,13 @@ def test_a_site_may_be_closed_from_within_its_own_thread(tmp_path):
     assert closed.wait(30)
     one.close()  # now from another thread: it waits until all is done
     assert coordinator.server.node.state.uploads == 1
-    with site(store=tmp_path / "site.db", upload_threshold=1.0) as again:
+    with site(store=tmp_path / "site.db", upload_threshold=1.0, smallest_upload=1) as again:
         assert again.version == 0
 
 
 def test_in_an_asyncio_program_the_store_is_closed_when_the_task_ends(tmp_path):
     async def main():
-        one = site(store=tmp_path / "site.db", upload_threshold=1.0)
+        one = site(store=tmp_path / "site.db", upload_threshold=1.0, smallest_upload=1)
         coordinator = LocalCoordinator(one.charter)
         talk = asyncio.ensure_future(one.run(coordinator.connector(0)))
         while 0 not in coordinator.links:
@@ -123,7 +123,7 @@ def test_in_an_asyncio_program_the_store_is_closed_when_the_task_ends(tmp_path):
         return coordinator.server.node.state.uploads
 
     assert asyncio.run(main()) == 1, "what could be sent was"
-    with site(store=tmp_path / "site.db", upload_threshold=1.0):
+    with site(store=tmp_path / "site.db", upload_threshold=1.0, smallest_upload=1):
         pass
 
 

@@ -107,7 +107,7 @@ def test_a_policy_that_cannot_decide_here_is_refused():
     with pytest.raises(fb.InvalidInput, match="dimension of the policy is 2, and of the site 3"):
         site.control(fb.Site("async-linucb", dimension=2).policy())
     with pytest.raises(fb.InvalidInput, match="duels have no rewards to compare"):
-        site.control(fb.Site("fldb-ogd", dimension=3).policy())
+        site.control(fb.Site("fldb-ogd", dimension=3, smallest_upload=1).policy())
     lasso = fb.Site("lasso-bandit", dimension=3, arms=3).policy()
     with pytest.raises(fb.InvalidInput, match="shares_context of the policy is True"):
         site.control(lasso)

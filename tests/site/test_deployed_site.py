@@ -14,7 +14,12 @@ from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings, Security
 from samples.deployed import Coordinator
 
-TABLE = {"algorithm": "async-linucb", "clients": 2, "dimension": 2, "set": {"upload_threshold": 1.0}}
+TABLE = {
+    "algorithm": "async-linucb",
+    "clients": 2,
+    "dimension": 2,
+    "set": {"upload_threshold": 1.0, "smallest_upload": 1},
+}
 
 # Each case: the address, the credential, other parameters than the federation's, and the state to wait for.
 PROGRAM = """
@@ -28,7 +33,8 @@ def until(condition, end=time.monotonic() + 100):
         time.sleep(0.01)
 
 for address, credentials, parameters, state in json.loads(sys.argv[1]):
-    site = fb.Site("async-linucb", dimension=2, clients=2, **{"upload_threshold": 1.0, **parameters})
+    chosen = {"upload_threshold": 1.0, "smallest_upload": 1} | parameters
+    site = fb.Site("async-linucb", dimension=2, clients=2, **chosen)
     site.learn(site.choose(np.eye(2)), 1.0)
     site.connect(address, credentials=credentials, every=20.0, patience=0.05)
     until(lambda: site.state.value == state)

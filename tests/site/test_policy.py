@@ -73,7 +73,7 @@ def test_a_policy_that_chooses_by_a_sample_or_a_lot_has_no_such_parts():
     for way in ("thompson", "igw"):
         data = fb.Site("async-linucb", dimension=2, exploration=way).policy().to_bytes()
         assert decode_state(data, PolicyFile).parts == ()
-    assert decode_state(fb.Site("fldb-ogd", dimension=2).policy().to_bytes(), PolicyFile).parts == ()
+    assert decode_state(fb.Site("fldb-ogd", dimension=2, smallest_upload=1).policy().to_bytes(), PolicyFile).parts == ()
 
 
 def test_a_policy_that_explores_has_the_parts_of_the_one_that_does_not():

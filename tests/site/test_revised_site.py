@@ -12,7 +12,7 @@ from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.changing import changed
 from fedbandit.site.joining import kept_in
 
-FEDERATION = {"dimension": 2, "clients": 1, "upload_threshold": 1.0, "download_threshold": 1.0}
+FEDERATION = {"dimension": 2, "clients": 1, "upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0}
 ARMS = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
 
 

@@ -222,8 +222,8 @@ def test_many_threads_may_use_one_site():
 
 def test_a_decision_belongs_to_the_epoch_that_the_clock_shows(tmp_path):
     now = [120.0]
-    how = {"dimension": 2, "upload_threshold": 1.0, "discount": 0.5, "epoch_seconds": 60, "clock": lambda: now[0]}
-    how["store"] = tmp_path / "site.db"
+    how = {"dimension": 2, "upload_threshold": 1.0, "smallest_upload": 1, "discount": 0.5, "epoch_seconds": 60}
+    how |= {"clock": lambda: now[0], "store": tmp_path / "site.db"}
     with fb.Site("async-linucb", **how) as site:
         early = site.choose([[1.0, 0.0]])
     now[0] = 250.0

@@ -20,7 +20,7 @@ from samples.local_coordinator import LocalCoordinator
 from samples.waiting import until
 
 ARMS = np.eye(2)
-FEDERATION = {"dimension": 2, "clients": 2, "upload_threshold": 1.0}
+FEDERATION = {"dimension": 2, "clients": 2, "upload_threshold": 1.0, "smallest_upload": 1}
 
 
 def site(**more):

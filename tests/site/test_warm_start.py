@@ -151,7 +151,7 @@ def test_what_cannot_be_a_past_is_refused_and_changes_nothing():
     with pytest.raises(fb.InvalidInput, match="it has no rows of 'north': give site as one of 0"):
         open_site().warm_start(log, site="north")
     with pytest.raises(fb.InvalidInput, match="fldb-ogd does not learn from single arms"):
-        open_site("fldb-ogd").warm_start(log)
+        open_site("fldb-ogd", smallest_upload=1).warm_start(log)
 
 
 def with_reward(log, row, value):

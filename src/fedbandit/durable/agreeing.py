@@ -7,8 +7,10 @@ file, need not be edited at every change. The journal's last one holds.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.smallest_upload import has_smallest_upload, usual_smallest_upload
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed
 
@@ -24,5 +26,15 @@ def agreed_in(text: str, given: Charter, place: str) -> Agreed:
 
 def require_had(agreed: Agreed, given: Charter, place: str, others: Iterable[int] = ()) -> None:
     """Refuse to open a journal with a charter that it never had, and whose fingerprint is none of some others."""
-    if not agreed.has_had(given) and given.fingerprint not in others:
+    if not (agreed.has_had(given) or _had_smaller_uploads(agreed, given)) and given.fingerprint not in others:
         given.require(agreed.charter.text, place)
+
+
+def _had_smaller_uploads(agreed: Agreed, given: Charter) -> bool:
+    """Tell whether a federation differs in nothing but uploads of any size, from before most had a smallest one."""
+    algorithm = given.algorithm
+    if not has_smallest_upload(type(algorithm)):
+        return False
+    is_usual = algorithm.smallest_upload == usual_smallest_upload(given.setting.dimension)
+    smaller = type(algorithm).from_values({**algorithm.values(), "smallest_upload": 1})
+    return is_usual and agreed.has_had(replace(given, algorithm=smaller))

@@ -9,6 +9,7 @@ from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.smallest_upload import has_smallest_upload, usual_smallest_upload
 from fedbandit.features.features import Features
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import FOR_EVER, Ending
@@ -34,8 +35,9 @@ def charter_of(
 
     >>> features = Features({"arm": {"price": {"kind": "number", "range": [0, 500]}}})
     >>> sizes = {"clients": 3, "arms": 1, "dimension": None, "horizon": 1, "epoch_seconds": None}
-    >>> charter_of("async-linucb", {}, **sizes, features=features).setting.dimension
-    2
+    >>> charter = charter_of("async-linucb", {}, **sizes, features=features)
+    >>> charter.setting.dimension, charter.algorithm.smallest_upload
+    (2, 10)
     """
     smallest_cohort, parameters = cohort_in(parameters)
     if features is not None:
@@ -43,6 +45,7 @@ def charter_of(
         parameters = _with_shared_part(algorithm, parameters, features)
     elif dimension is None:
         raise InvalidInput("dimension is missing: give the number of features of an arm, or features")
+    parameters = _with_smallest_upload(algorithm, parameters, dimension)
     charter = Charter.named(
         algorithm, Setting(clients, arms, dimension, horizon), epoch_seconds=epoch_seconds,
         features=None if features is None else features.fingerprint, smallest_cohort=smallest_cohort, limits=limits,
@@ -69,6 +72,14 @@ def _with_shared_part(algorithm: str | Algorithm, parameters: dict[str, Any], fe
     if kind is None or "global_dimension" not in {each.name for each in kind.describe()}:
         return parameters
     return {"global_dimension": features.global_dimension, **parameters}
+
+
+def _with_smallest_upload(algorithm: str | Algorithm, parameters: dict[str, Any], dimension: int) -> dict[str, Any]:
+    """Let uploads of what is deployed rest on enough observations, where nothing is said: 1 is to be asked for."""
+    kind = algorithms[algorithm] if isinstance(algorithm, str) else None
+    if kind is None or not has_smallest_upload(kind) or "smallest_upload" in parameters:
+        return parameters
+    return {"smallest_upload": usual_smallest_upload(dimension), **parameters}
 
 
 def _require_fit(algorithm: Algorithm, features: Features) -> None:

@@ -81,7 +81,7 @@ def test_a_context_that_arms_share_and_a_duel(tmp_path):
     assert both == [
         (400, {"error": "context is a vector, and arms are given: give one of them, or a table as context"})
     ]
-    duel = plan_in(tmp_path, offline={"algorithm": "fldb-ogd", "dimension": 2}, store="duel.db")
+    duel = plan_in(tmp_path, offline={"algorithm": "fldb-ogd", "dimension": 2, "smallest_upload": 1}, store="duel.db")
     [(_, decided)] = asking(duel, post("choose", OFFER))
     assert len(decided["arm"]) == 2
 

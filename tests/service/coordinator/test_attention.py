@@ -19,7 +19,12 @@ from fedbandit.wire.frame import Frame, Kind
 from samples.deployed import Coordinator, open_sites
 from samples.waiting import PATIENCE, until
 
-TABLE = {"algorithm": "async-linucb", "clients": 3, "dimension": 2, "set": {"upload_threshold": 1}}
+TABLE = {
+    "algorithm": "async-linucb",
+    "clients": 3,
+    "dimension": 2,
+    "set": {"upload_threshold": 1, "smallest_upload": 1},
+}
 
 
 def read(coordinator, path):

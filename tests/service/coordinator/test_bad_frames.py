@@ -23,7 +23,8 @@ def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothi
     setting = bad_frames.charter().setting
     table = {
         "algorithm": "async-linucb", "clients": setting.clients, "arms": setting.arms, "dimension": setting.dimension,
-        "horizon": setting.horizon, "set": {"upload_threshold": 1, "download_threshold": 1}, "keep_log": True,
+        "horizon": setting.horizon, "keep_log": True,
+        "set": {"upload_threshold": 1, "smallest_upload": 1, "download_threshold": 1},
         "limits": {**bounds, **{name: getattr(LIMITS, name) for name in names}},
     }  # fmt: skip
     coordinator, subject = serve({"bad": table}), Subjects("bad").up(1)

@@ -100,7 +100,7 @@ def require_truth(journals, name, table):
 
 def test_sums_fade_as_epochs_pass_at_a_real_broker(tmp_path, serve, broker):
     """Both ends read a clock: what they hold together is what the epochs of the decisions have left."""
-    how = {"upload_threshold": 1.0, "download_threshold": 1.0, "discount": 0.5}
+    how = {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0, "discount": 0.5}
     table = table_of("async-linucb", set=how, epoch_seconds=0.25)
     coordinator = serve({"fading": table})
     sites = open_sites(table, epoch_seconds=0.25)
@@ -174,7 +174,7 @@ def test_federations_on_one_coordinator_do_not_touch_each_other(families, family
 
 
 def test_a_journal_in_postgresql_survives_a_kill(tmp_path, serve, broker, postgres_url):
-    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0})
     coordinator = serve({"elephant": table}, journal=postgres_url)
     sites = open_sites(table)
     connect(sites, broker, "elephant")
@@ -209,7 +209,7 @@ def test_a_round_goes_on_without_a_silent_site_and_says_so(tmp_path, serve, brok
 
 
 def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, serve, broker):
-    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0})
     coordinator = serve({"away": table})
     assert coordinator.stop() == 0
     sites = open_sites(table)
@@ -225,7 +225,7 @@ def test_what_sites_sent_while_the_coordinator_was_away_waits_for_it(tmp_path, s
 @pytest.mark.slow
 def test_a_broker_that_loses_its_disk_loses_nothing(tmp_path):
     settings = BrokerSettings(tmp_path / "broker", port=free_port())
-    table = table_of("async-linucb", set={"upload_threshold": 1.0, "download_threshold": 1.0})
+    table = table_of("async-linucb", set={"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0})
     running = Broker(settings)
     coordinator = Coordinator(tmp_path, running.url, {"lost": table})
     try:

@@ -19,7 +19,7 @@ from samples.waiting import until
 
 TABLE = {
     "algorithm": "async-linucb", "clients": 3, "dimension": 2, "arms": 2, "horizon": 1, "keep_log": True,
-    "set": {"upload_threshold": 1.0, "download_threshold": 1.0},
+    "set": {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0},
 }  # fmt: skip
 
 

@@ -33,10 +33,10 @@ from simulation.tagged import differ, sums_of, tagged_setting, tagged_turns, tim
 SITES, TURNS, KILLS = 2, 40, 4
 ALGORITHMS = [
     ("lean-linucb", {"upload_threshold": 300.0, "download_threshold": 1.0}),  # rounded, as it is by default
-    ("async-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0}),
+    ("async-linucb", {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0}),
     ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),
     ("sync-linucb", {"sync_threshold": 0.5}),
-    ("clustered-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0, "noise": 0.0}),
+    ("clustered-linucb", {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0, "noise": 0.0}),
     ("lean-linucb", {"precision": "float64", "upload_threshold": 20.0, "download_threshold": 1.0}),
     ("lean-linucb", {"upload_threshold": 300.0, "download_threshold": 1.0, "delivery": "upload"}),
 ]

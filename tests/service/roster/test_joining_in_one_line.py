@@ -13,7 +13,7 @@ from samples.waiting import until
 
 TABLE = {
     "algorithm": "async-linucb", "clients": 3, "dimension": 2, "limits": {"reward": 2.0},
-    "set": {"upload_threshold": 1.0, "ridge": 0.5},
+    "set": {"upload_threshold": 1.0, "smallest_upload": 1, "ridge": 0.5},
 }  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def test_a_site_that_was_opened_otherwise_is_told_which_field_differs_and_loses_
     joined = rostered.joined("demo", "east")
     caplog.set_level(logging.WARNING, "fedbandit.site")
     sizes = {"dimension": 2, "clients": 3, "number": joined.number}
-    with fb.Site("async-linucb", **sizes, upload_threshold=1.0) as site:
+    with fb.Site("async-linucb", **sizes, upload_threshold=1.0, smallest_upload=1) as site:
         learn(site)
         site.connect(joined.address, credentials=joined.credential, patience=0.1)
         until(lambda: site.state.value == "refused", "the coordinator")

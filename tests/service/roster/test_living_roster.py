@@ -22,10 +22,15 @@ from fedbandit.transport.nats.subjects import Subjects
 from samples.roster import serving
 from samples.waiting import PATIENCE, until
 
-EAGER = {"upload_threshold": 1.0, "download_threshold": 1.0}
+EAGER = {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0}
 FEDERATIONS = {
     "demo": {"algorithm": "async-linucb", "clients": 8, "dimension": 2, "set": EAGER},
-    "rounds": {"algorithm": "sync-linucb", "clients": 4, "dimension": 2, "set": {"sync_threshold": 0.01}},
+    "rounds": {
+        "algorithm": "sync-linucb",
+        "clients": 4,
+        "dimension": 2,
+        "set": {"sync_threshold": 0.01, "smallest_upload": 1},
+    },
 }
 
 # The library leaves the transport of a connection that was refused to the garbage collector, which complains.

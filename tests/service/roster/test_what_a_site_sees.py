@@ -15,8 +15,13 @@ from fedbandit.transport.nats.link import NatsLink
 from samples.roster import serving
 from samples.waiting import until
 
-TABLE = {"algorithm": "async-linucb", "clients": 8, "dimension": 2, "set": {"upload_threshold": 1.0}}
-SITE = {"dimension": 2, "clients": 8, "upload_threshold": 1.0}
+TABLE = {
+    "algorithm": "async-linucb",
+    "clients": 8,
+    "dimension": 2,
+    "set": {"upload_threshold": 1.0, "smallest_upload": 1},
+}
+SITE = {"dimension": 2, "clients": 8, "upload_threshold": 1.0, "smallest_upload": 1}
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from samples.waiting import PATIENCE, until
 THREE = "nats://one:4222,two:4223,three:4222"
 TABLE = {
     "algorithm": "async-linucb", "clients": 2, "dimension": 2, "arms": 2, "horizon": 1,
-    "set": {"upload_threshold": 1.0, "download_threshold": 1.0},
+    "set": {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0},
 }  # fmt: skip
 
 

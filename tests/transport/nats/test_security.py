@@ -24,7 +24,7 @@ TABLE = {
     "algorithm": "async-linucb",
     "clients": 2,
     "dimension": 2,
-    "set": {"upload_threshold": 1.0, "download_threshold": 1.0},
+    "set": {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0},
 }
 SUBJECTS = Subjects("demo")
 

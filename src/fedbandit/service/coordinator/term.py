@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fedbandit.core.smallest_upload import has_smallest_upload, usual_smallest_upload
 from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.pulse import Pulse
@@ -34,6 +35,10 @@ BROKER_SECONDS = 10.0  # between two looks at the broker
 OTHER = (
     "another coordinator serves this federation at this broker, with a journal of its own: each takes in what sites "
     "send, and neither has all of it. End one of them"
+)
+ONE_BY_ONE = (
+    "%s: smallest_upload is 1, so that an upload may rest on one observation, which can be computed from it: run "
+    "fedbandit change %s smallest_upload=%d, or see the page on privacy"
 )
 LONGEST_CONNECTION = 3600.0  # of a site: then it has to show its credential again
 
@@ -178,9 +183,12 @@ class Term:
         return None
 
     def _warn(self) -> None:
-        """Say which federations lack limits."""
+        """Say which federations lack limits, and of which single observations leave their sites."""
         told = self.plan.warnings()
         for host in self.hosts:
+            algorithm, dimension = host.server.charter.algorithm, host.server.charter.setting.dimension
+            if has_smallest_upload(type(algorithm)) and algorithm.smallest_upload == 1:
+                log.warning(ONE_BY_ONE, host.plan.name, host.plan.name, usual_smallest_upload(dimension))
             if host.plan.name in told:
                 host.server.concerns.note("limits-missing", told[host.plan.name], time.time())
             host.look()

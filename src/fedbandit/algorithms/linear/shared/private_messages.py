@@ -32,6 +32,10 @@ class Prefix(Upload, kind="private.prefix"):
         """Return how many observations it has beyond those that were told before."""
         return max(0, int(self.observations.sum()) - before)
 
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return the number that the noised sums are over, of all releases together."""
+        return int(self.observations.sum())
+
 
 @dataclass(frozen=True)
 class Question(Upload, kind="private.ask"):
