@@ -14,7 +14,7 @@ from simulation.planted_living import PLANTED_LIVING
 from simulation.table import first_in_a_life, likely
 
 GROUP = 25
-FIRST = 2 * len(LIVING)
+FIRST = 3 * len(LIVING)
 
 
 def check(first, count=GROUP):

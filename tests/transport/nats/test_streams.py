@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 
+import nats
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.nats import probing
+from fedbandit.transport.nats import probing, streams
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.connection import connect
-from fedbandit.transport.nats.hub import Hub
+from fedbandit.transport.nats.hub import Door, Hub
 from fedbandit.transport.nats.link import NatsLink
-from fedbandit.transport.nats.streams import LARGEST_WORD, ROOM_FOR_HEADERS
+from fedbandit.transport.nats.streams import LARGEST_WORD, ROOM_FOR_HEADERS, Streams
 from samples.hubs import SUBJECTS, opened, upload
 from samples.waiting import PATIENCE
 
@@ -44,6 +45,53 @@ def test_a_stream_that_does_not_store_any_more_is_made_anew(tmp_path, monkeypatc
 
     with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
         asyncio.run(attempt(broker))
+
+
+class SlowOnce:
+    """A cluster that does not answer in time when it is first told to deliver no more."""
+
+    def __init__(self):
+        self.ended, self.begun = [], []
+
+    async def add_stream(self, config):
+        """Make it."""
+
+    async def subscribe(self, subject, **how):
+        """Listen."""
+
+    async def delete_consumer(self, stream, name):
+        self.ended.append(stream)
+        if len(self.ended) == 1:
+            raise nats.errors.TimeoutError
+
+    async def add_consumer(self, stream, config):
+        self.begun.append(stream)
+
+
+def test_a_cluster_that_does_not_answer_in_time_is_asked_again_and_a_single_broker_is_said_to_be_silent(monkeypatch):
+    """A coordinator that took over just after a broker was killed had ended with a word about its disk."""
+    monkeypatch.setattr(streams, "AGAIN_SECONDS", 0.0)
+    slow = SlowOnce()
+    asyncio.run(Streams(slow, "nats://here", 3).arrange(SUBJECTS, 1, 1000))
+    first, *others = slow.begun
+    assert slow.ended == [first, first, *others]
+
+    async def opened_at(hub):
+        hub._broker, hub._streams = SlowOnce(), Streams(SlowOnce(), "nats://here", 1)
+        monkeypatch.setattr(hub, "_presence", Alone())
+        await hub.open(Door(SUBJECTS, 1, 1000, print))
+
+    with pytest.raises(
+        InvalidInput, match=r"the broker at nats://here:4222 does not answer: see that it runs, and try"
+    ):
+        asyncio.run(opened_at(Hub("nats://here:4222")))
+
+
+class Alone:
+    async def nothing(self, *_):
+        """Hear nobody."""
+
+    require_alone = listen = say = nothing
 
 
 def test_streams_of_an_earlier_version_are_made_anew(tmp_path, caplog):

@@ -97,7 +97,12 @@ class Hub:
         """Let in what the sites of a federation have sent and will send, unless another coordinator does."""
         await self._presence.require_alone(self._broker, door.subjects)
         self._doors.append(door)
-        await self._let_in(door)
+        try:
+            await self._let_in(door)
+        except TimeoutError:
+            raise InvalidInput(
+                f"the broker at {self.server} does not answer: see that it runs, and try again"
+            ) from None
 
     async def enlarge(self, subjects: Subjects, most_bytes: int) -> None:
         """Let in larger messages of a federation's sites from now on, if they are larger."""

@@ -146,13 +146,16 @@ class Streams:
         Every connection begins so, and the broker's disk need not know how far the one before came.
         """
         api = self._api
-        with suppress(self._errors.NotFoundError):
-            await self._context.delete_consumer(stream, CONSUMER)
+        await self._patiently(partial(self._end_delivery, stream))
         config = api.ConsumerConfig(
             durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.EXPLICIT,
             ack_wait=REDELIVER_SECONDS, max_ack_pending=most, mem_storage=self._is_in_memory,
         )  # fmt: skip
         await self._patiently(partial(self._context.add_consumer, stream, config))
+
+    async def _end_delivery(self, stream: str) -> None:
+        with suppress(self._errors.NotFoundError):
+            await self._context.delete_consumer(stream, CONSUMER)
 
     async def _patiently(self, work: Callable[[], Awaitable[Any]]) -> None:
         """Do something that a cluster refuses while its brokers have not agreed yet, after one of them was lost."""
