@@ -19,7 +19,8 @@ CLAIM = Monotone("Regret falls with messages", ("Async",), "messages")
 EXPERIMENT = replace(SMALL, figures=(TradeOff(x="messages", y="regret"),), claims=(CLAIM,))
 PANEL = Panel(
     "test", "figure 1", "what it shows", EXPERIMENT.id, ("trade-off",),
-    (Said("the more messages, the less regret", ("Regret falls",)), Said("it is pretty", unanswered="no number is")),
+    (Said("the more messages, the less regret", ("Regret falls",)), Said("indeed", ("Regret falls",)),
+     Said("it is pretty", unanswered="no number is")),
     (Published(12.5, "regret", "Local", "", "table 2", error=0.5), Published(1.0, "regret", "Sync", "", "table 2")),
 )  # fmt: skip
 
@@ -57,9 +58,9 @@ def test_the_page_has_every_panel_with_words_verdicts_figures_and_published_numb
     assert f"| test | 2 | 1 | {counted} |" in page
     assert "### figure 1: what it shows\n\n[test/small](evidence/test/small.csv): size: full; seeds: 3; world: " in page
     assert "![what it shows](evidence/test/small/trade-off.png)" in page
-    assert (
-        f"> the more messages, the less regret\n\n- {CLAIM.sentence}: *{answer.answer}*: {answer.evidence}.\n" in page
-    )
+    judged = f"- {CLAIM.sentence}: *{answer.answer}*: {answer.evidence}.\n"
+    assert f"> the more messages, the less regret\n>\n> indeed\n\n{judged}" in page
+    assert page.count(judged) == 1
     assert "> it is pretty\n\n- not judged: no number is\n" in page
     (row,) = found.table.of("Local")
     assert f"| Local |  | regret | 12.5 ± 0.5 | {book.plain(row.mean('regret'))} | table 2 |" in page

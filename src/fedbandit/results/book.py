@@ -80,19 +80,27 @@ def _summary(panels: Sequence[Panel], found: dict[str, Stored | None]) -> Iterat
     for paper in dict.fromkeys(panel.paper for panel in panels):
         own = [panel for panel in panels if panel.paper == paper]
         kept = [panel for panel in own if found[panel.experiment] is not None]
-        counted = Counter(
-            verdict for panel in kept for said in panel.said for _, verdict, _ in _judged(panel, said, found)
-        )
+        judged = [_judged(panel, said, found[panel.experiment]) for panel in kept for said in _said(panel)]
+        counted = Counter(verdict for claims in judged for _, verdict, _ in claims)
         yield f"| {paper} | {len(own)} | {len(kept)} | {' | '.join(str(counted[each]) for each in ANSWERS)} |"
     yield ""
 
 
-def _judged(panel: Panel, said: Said, found: dict[str, Stored | None]) -> Iterator[tuple[str, str, str]]:
-    """Yield the claims that answer a sentence, with answer and evidence, where all of their series are stored."""
-    kept = found[panel.experiment]
-    for claim in panel.claims(said):
-        if kept is not None and set(claim.about()) <= set(kept.table.labels()):
-            yield claim.sentence, *claim.judge(kept.table)
+def _said(panel: Panel) -> list[tuple[Said, ...]]:
+    """Return the sentences of the paper about a panel, those together that the same claims answer."""
+    together: dict[tuple[str, ...], list[Said]] = {}
+    for said in panel.said:
+        together.setdefault((*said.answered_by, said.unanswered), []).append(said)
+    return [tuple(some) for some in together.values()]
+
+
+def _judged(panel: Panel, said: Sequence[Said], kept: Stored | None) -> list[tuple[str, str, str]]:
+    """Return the claims that answer sentences, with answer and evidence, where all of their series are stored."""
+    if kept is None:
+        return []
+    labels = set(kept.table.labels())
+    claims = [claim for claim in panel.claims(said[0]) if set(claim.about()) <= labels]
+    return [(claim.sentence, *claim.judge(kept.table)) for claim in claims]
 
 
 def _panel(panel: Panel, kept: Stored | None, folder: Path) -> Iterator[str]:
@@ -107,11 +115,11 @@ def _panel(panel: Panel, kept: Stored | None, folder: Path) -> Iterator[str]:
         path = folder / panel.experiment / f"{name}.png"
         if path.exists():
             yield f"![{panel.title}]({folder.name}/{panel.experiment}/{name}.png)\n"
-    for said in panel.said:
-        yield f"> {said.words}\n"
-        if said.unanswered:
-            yield f"- not judged: {said.unanswered}"
-        for sentence, answer, evidence in _judged(panel, said, {panel.experiment: kept}):
+    for said in _said(panel):
+        yield "\n>\n".join(f"> {each.words}" for each in said) + "\n"
+        if said[0].unanswered:
+            yield f"- not judged: {said[0].unanswered}"
+        for sentence, answer, evidence in _judged(panel, said, kept):
             yield f"- {sentence}: *{answer}*: {evidence}."
         yield ""
     if panel.published:
