@@ -44,6 +44,12 @@ def test_every_algorithm_and_environment_can_be_described(fedbandit, name):
         assert each.name in said.out
 
 
+@pytest.mark.parametrize(("name", "says"), [("async-linucb", True), ("sync-linucb", True), ("private-linucb", False)])
+def test_describe_tells_which_algorithms_noise_would_not_make_private(fedbandit, name, says):
+    told = " ".join(fedbandit("describe", name).out.split())
+    assert ("when a client sends depends on what it has observed" in told) is says
+
+
 @pytest.mark.parametrize("name", list(fb.experiments))
 def test_every_experiment_can_be_described(fedbandit, name):
     said = fedbandit("describe", name)

@@ -17,6 +17,12 @@ from fedbandit.core.errors import unknown
 from fedbandit.core.parameters import Parameters
 from fedbandit.experiments.experiment import Experiment, experiments
 
+_TRIGGERS = {"upload_threshold", "sync_threshold"}  # of algorithms whose clients upload when they have learnt enough
+_NO_NOISE = (
+    "differential privacy: none, and noise on what it sends would not make it so, since when a client sends depends on "
+    "what it has observed; private-linucb releases by counts alone"
+)
+
 
 def list_all() -> None:
     """List the algorithms, environments and experiments, one line each."""
@@ -69,6 +75,8 @@ def _describe_parameters(thing: Any, paper: str) -> None:
             "features stay as they are"
         )  # fmt: skip
         out.print(f"[dim]changes: what `fedbandit change` can do while a federation runs; {features}[/]")
+        if not _TRIGGERS.isdisjoint(each.name for each in cls.describe()):
+            out.print(f"[dim]{_NO_NOISE}[/]")
 
 
 def _describe_experiment(experiment: Experiment) -> None:

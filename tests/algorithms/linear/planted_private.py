@@ -9,12 +9,14 @@ import numpy as np
 
 from fedbandit.algorithms.linear.private_linucb import PrivateLinUCB
 from fedbandit.algorithms.linear.shared.private_clients import PrivateClients
-from fedbandit.core.interfaces import Decided
-from fedbandit.kernels.privacy.noised_sums import NoisedSums, on_grid
+from fedbandit.core.interfaces import Decided, TurnByTurn
+from fedbandit.kernels.privacy.noised_sums import NoisedSums
 
 
 class RawLocalSums(PrivateClients):
     """A client adds its own sums, which are not noised, to the model that it chooses by."""
+
+    play = TurnByTurn.play
 
     def decide(self, state, who, features, draws):
         kept = state.estimate.copy()
@@ -29,6 +31,8 @@ class RawLocalSums(PrivateClients):
 class EventTrigger(PrivateClients):
     """A client releases when it has learnt enough, not when it has observed enough."""
 
+    play = TurnByTurn.play
+
     def learn(self, state, who, seen):
         state.fresh[who[seen.feedback < 0.0]] -= 1
         return super().learn(state, who, seen)
@@ -38,7 +42,10 @@ class NoClipping(NoisedSums):
     """A reward beyond its bound is summed as it is."""
 
     def products(self, arm, reward):
-        return on_grid(arm[:, np.newaxis] * arm), on_grid(arm * reward)
+        bound, self.reward_bound = self.reward_bound, np.inf
+        made = super().products(arm, reward)
+        self.reward_bound = bound
+        return made
 
 
 class NoisePerPrefix(NoisedSums):

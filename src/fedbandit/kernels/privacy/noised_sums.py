@@ -69,10 +69,13 @@ class NoisedSums:
         self._upper = np.triu_indices(dimension)
         self.size = len(self._upper[0]) + dimension  # standard normals of a release
 
-    def products(self, arm: Floats, reward: float) -> tuple[Floats, Floats]:
-        """Return x x^T and x y as they are summed: on the grid, of a reward within its bound."""
-        within = min(max(reward, -self.reward_bound), self.reward_bound)
-        return on_grid(arm[:, np.newaxis] * arm), on_grid(arm * within)
+    def products(self, arm: Floats, reward: float | Floats) -> tuple[Floats, Floats]:
+        """Return x x^T and x y as they are summed: on the grid, of a reward within its bound.
+
+        Of several observations at once, (n, d) and (n,), it is one of each for each.
+        """
+        within = np.clip(reward, -self.reward_bound, self.reward_bound)
+        return on_grid(arm[..., np.newaxis] * arm[..., np.newaxis, :]), on_grid(arm * within[..., np.newaxis])
 
     def noise(self, release: int, normals: Floats) -> tuple[Floats, Floats]:
         """Return what release k adds to both sums; row j - 1 of the standard normals is z_j / nu."""

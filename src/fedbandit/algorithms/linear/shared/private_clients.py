@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fedbandit.algorithms.linear.shared.private_blocks import ranks_of, until_one_acts
 from fedbandit.algorithms.linear.shared.private_cohort import PrivateCohortState, nothing_observed
 from fedbandit.algorithms.linear.shared.private_messages import NoisySums, Prefix, Question
 from fedbandit.algorithms.linear.shared.private_model import PrivateRegression
@@ -19,12 +20,12 @@ from fedbandit.algorithms.linear.shared.private_schedule import OWN_COUNT, Sched
 from fedbandit.algorithms.linear.sync_linucb import Call
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Cadence, Decided, Outgoing, TurnByTurn
+from fedbandit.core.interfaces import Cadence, Decided, Outgoing, Played, TurnByTurn
 from fedbandit.core.lots import arm_by_lot, lot_of
 from fedbandit.core.messages import Upload
 from fedbandit.core.releases import Privacy, Releases
 from fedbandit.core.scores import ScorePart
-from fedbandit.core.turns import Observations
+from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.kernels.linear.confidence import optimistic_arm, thompson_sample
 from fedbandit.kernels.linear.gap_weighting import gap_chances
 from fedbandit.kernels.linear.ridge_rows import scratch_for
@@ -142,7 +143,7 @@ class PrivateClients(TurnByTurn):
         self._check_lengths(arms)
         acting: list[int] = []
         for each, client in enumerate(who.tolist()):
-            gram, moment = self.noised.products(arms[each], float(seen.feedback[each]))
+            gram, moment = self.noised.products(arms[each], seen.feedback[each])
             state.gram[client] += gram
             state.moment[client] += moment
             state.observations[client] += 1
@@ -150,6 +151,40 @@ class PrivateClients(TurnByTurn):
             if state.fresh[client] >= self.schedule.due(int(state.releases[client] + state.questions[client])):
                 acting.append(client)
         return self._act(state, np.array(acting, dtype=np.int64)) if acting else ()
+
+    def play(self, state: PrivateCohortState, turns: Turns, start: int, draws: Floats) -> Played:
+        """Play turns until the next client acts: who that is follows from counts, and no model changes before."""
+        if self.exploration != "ucb" or not isinstance(turns.outcomes, Rewards):
+            return super().play(state, turns, start, draws)
+        clients = turns.client[start:]
+        ranks = ranks_of(clients)
+        end = until_one_acts(clients, ranks, self._left(state))
+        clients, features = clients[:end], turns.features[start : start + end]
+        self._check_lengths(features)
+        choices = (state.observations[clients] + ranks[:end] - 1) % features.shape[1]
+        scratch = scratch_for(*features.shape[1:])[0]
+        for turn in np.flatnonzero(state.version[clients]).tolist():
+            client = clients[turn]
+            choices[turn] = optimistic_arm(
+                features[turn], state.estimate[client], state.inverse[client], state.bonus[client], scratch
+            )
+        rewards = turns.outcomes.feedback(slice(start, start + end), choices)
+        gram, moment = self.noised.products(features[np.arange(end), choices], rewards)
+        for client in np.unique(clients).tolist():
+            own = clients == client
+            state.gram[client] += gram[own].sum(axis=0)
+            state.moment[client] += moment[own].sum(axis=0)
+        counts = np.bincount(clients, minlength=len(state.fresh))
+        state.observations += counts
+        state.fresh += counts
+        acts = self._left(state)[clients[-1]] <= 0
+        return Played(choices, self._act(state, clients[-1:]) if acts else ())
+
+    def _left(self, state: PrivateCohortState) -> Ints:
+        """Return how many observations each client lacks until it acts; one that never acts, very many."""
+        due = np.array([self.schedule.due(done) for done in (state.releases + state.questions).tolist()])
+        never = (self.schedule.name != OWN_COUNT) & (state.releases == self.noised.releases)
+        return np.asarray(np.where(never, np.iinfo(np.int64).max, due - state.fresh))
 
     def receive(self, state: PrivateCohortState, to: Ints, message: NoisySums | Call) -> Sequence[Outgoing[Upload]]:
         """Take in a download; answer a call with the next release or, without news or a release left, the last one."""
