@@ -115,6 +115,21 @@ def test_a_restored_site_begins_a_stream_and_drops_what_its_lost_life_may_have_r
     np.testing.assert_array_equal(again.life.node.state.version, [state.version])
 
 
+def test_a_backup_that_is_restored_twice_is_known_as_one_the_second_time_too():
+    of, journal, mark, server = charter(**PRIVATE), MemoryJournal(), MarkInMemory(), open_server(charter(**PRIVATE))
+    site = opened(of, journal, mark)
+    asking(server, [site])
+    backup = copy_of(journal)
+    learn(site, 3)
+    site.commit()  # its first release leaves, and nobody takes it in
+    opened(of, copy_of(backup), mark).commit()  # and ends before the coordinator has answered
+    again = opened(of, backup, mark)
+    assert again.is_closing
+    learn(again, 3, first=3)
+    asking(server, [again])
+    assert stream_of(again) != stream_of(site)
+
+
 def test_what_is_drawn_for_a_stream_that_was_left_is_not_used_again():
     of, journal, server = charter(**PRIVATE), MemoryJournal(), open_server(charter(**PRIVATE))
     site = opened(of, journal)

@@ -23,6 +23,7 @@ class ReleasingSite(SiteFigures):
     journal: Journal | None
     noise: NoiseSource
     mark: ReleaseMark | None
+    is_closing: bool
     _since_snapshot: int
     _marked: Marked | None = None
 
@@ -74,6 +75,8 @@ class ReleasingSite(SiteFigures):
         if self.journal is not None:
             self.journal.sync()
         made = self.life.releases
-        if made is not None and self.mark is not None and made != self._marked:
+        if made is None or self.mark is None or self.is_closing:  # a restored store would move the mark back
+            return
+        if made != self._marked:
             self.mark.write(made)
             self._marked = made
