@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from fedbandit.durable.client import DurableClient
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
+from fedbandit.simulation.faults.troubled import MISTAKES, TroubledRun
 from fedbandit.simulation.replay import replay
 from fedbandit.wire.state import encode_state
 from simulation.planted_releases import (
@@ -48,6 +52,25 @@ def test_of_many_seeds_none_lets_an_observation_leave_twice(first, schedule):
     runs = [check(seed, schedule) for seed in range(first, first + 20)]
     streams = [{key[:2] for key in releases_of(run)} for run in runs]
     assert max(map(len, streams)) > SITES, "some sites were restored"
+
+
+def mistaken(seed):
+    """A run in which operators restore backups and tell nobody, and clone stores; the last site is a hostile one."""
+    turns = tagged_turns(TURNS, seed)
+    turns = replace(turns, client=np.minimum(turns.client, SITES - 2))
+    charter = quiet_charter(TURNS, schedule=SCHEDULES[seed % 2])
+    return TroubledRun(charter, turns, seed, faults=OFTEN | MISTAKES | {"restore_untold": 1.5, "clone": 0.5}).run()
+
+
+def test_a_backup_that_nobody_tells_of_lets_no_observation_leave_twice():
+    assert_private(mistaken(23))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 100, 20))
+def test_no_mistake_of_many_lets_an_observation_leave_twice(first):
+    for seed in range(first, first + 20):
+        assert_private(mistaken(seed))
 
 
 SEEN_AT = {FreshNoiseOnResend: 0, GoesOnAfterRestore: 19, SeededNoise: 0, KeepsUnreleased: 29, NoiseNotWrittenDown: 0}
