@@ -18,7 +18,9 @@ from fedbandit.core.environment import environments
 
 OWN = "fedbandit"
 SIMULATOR = "fedbandit.simulation.run"
-NO_NUMBERS = {"fedbandit.simulation.drawing"}  # what a simulation imports to show numbers, not to make them
+NO_NUMBERS = {  # what a simulation imports, and makes no numbers with: figures, and what only deployments have
+    "fedbandit.simulation.drawing", "fedbandit.protocol.securing",
+}  # fmt: skip
 
 
 @cache

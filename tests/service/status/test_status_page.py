@@ -153,7 +153,7 @@ def test_backlog_and_share_stand_in_the_table(look):
 
 def test_revisions_stand_in_the_table_of_a_federation_that_was_changed(look):
     told = busy()
-    told.revision, told.sites[0].revision, told.sites[1].revision = 2, 2, 1
+    told.revision, told.sites[0].revision, told.sites[1].revision, told.sites[2].revision = 2, 2, 1, None
     rows = look(World(told), table)
     assert [row[11] for row in rows] == ["2", "1", "not told"]
 
