@@ -133,7 +133,7 @@ COMMANDS = {
         ("describe", "async-linucv"),
         "unknown name 'async-linucv': did you mean 'async-linucb'?",
     ),
-    "nothing to reproduce": (("reproduce",), "nothing tells what to run: give an experiment of `fedbandit list`, or --all"),
+    "nothing to reproduce": (("reproduce",), "nothing tells what to run: give an experiment of `fedbandit list`"),
     "an unknown experiment": (
         ("reproduce", "async-linucb/homogeneous-uniforms"),
         "unknown experiment 'async-linucb/homogeneous-uniforms': did you mean 'async-linucb/homogeneous-uniform'?",
