@@ -23,7 +23,7 @@ def _private(label: str, sites: int, bound: float, **more: Any) -> Series:
     return Series(label, "private-linucb", tuple(replace(each, world={"clients": sites}) for each in points))
 
 
-def _experiment(name: str, title: str, noise: float, bound: float, *claims: Claim) -> None:
+def _experiment(name: str, title: str, noise: float, bound: float, seeds: int, *claims: Claim) -> None:
     """Register runs in a world whose rewards vary so much, and are clipped at a bound that few reach."""
     private = [_private(f"private, {_some(sites)}", sites, bound, alpha=0.3) for sites in (1, 10, MANY)]
     private.append(_private(f"{HUNDRED}, the theory's width", MANY, bound, noise=noise))
@@ -34,7 +34,7 @@ def _experiment(name: str, title: str, noise: float, bound: float, *claims: Clai
         environment="linear",
         world={"arms": 10, "dimension": 10, "noise": noise, "source": "sphere"},
         rounds=TURNS,
-        seeds=4,
+        seeds=seeds,
         series=(*private, ALONE, SHARED),
         figures=(Against(x="epsilon", series=labels, per_client=True, log_x=True, log_y=True, title=title),),
         claims=(Monotone("Regret falls as epsilon grows", labels, along="epsilon", per_client=True), *claims),
@@ -51,12 +51,12 @@ def _some(sites: int) -> str:
 ONE, TEN, HUNDRED = (f"private, {_some(sites)}" for sites in (1, 10, MANY))
 
 _experiment(
-    "epsilon", "Regret of a site against epsilon, where rewards vary much", 1.0, 2.0,
+    "epsilon", "Regret of a site against epsilon, where rewards vary much", 1.0, 2.0, 4,
     AtMost("One private site has no less regret than alone", ALONE.label, 1.0, ONE, of_point="ε=8", per_client=True),
     AtMost("Ten sites pay with epsilon 8", TEN, 1.0, ALONE.label, points=("ε=8",), per_client=True),
     AtMost("A hundred sites pay with epsilon 2", HUNDRED, 1.0, ALONE.label, points=("ε=2",), per_client=True),
 )  # fmt: skip
 _experiment(
-    "quiet", "Regret of a site against epsilon, where rewards vary little", 0.1, 1.0,
+    "quiet", "Regret of a site against epsilon, where rewards vary little", 0.1, 1.0, 10,
     AtMost("Not even a hundred sites pay with epsilon 8", ALONE.label, 1.0, HUNDRED, of_point="ε=8", per_client=True),
 )  # fmt: skip

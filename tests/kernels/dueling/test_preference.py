@@ -49,8 +49,10 @@ def test_gradients_are_those_of_the_loss():
     rng = np.random.default_rng(1)
     data, theta = rng.standard_normal((40, 3)), rng.standard_normal(3)
     expected = loss_gradient(theta, data, np.ones(40))
-    found = gradients(kept(data), np.zeros(1, dtype=np.int64), theta[np.newaxis])
-    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+    for count in (40, 25, 0):
+        found = gradients(kept(data), np.zeros(1, dtype=np.int64), np.array([count]), theta[np.newaxis])
+        some = loss_gradient(theta, data[:count], np.ones(count))
+        np.testing.assert_allclose(found[0], some, rtol=1e-12)
     np.testing.assert_allclose(gradients_of_one(data, theta).sum(axis=0), expected, rtol=1e-12)
 
 
