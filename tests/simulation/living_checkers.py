@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fedbandit.algorithms.linear.sync_linucb import Call
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed
@@ -62,7 +63,9 @@ def each_reward_counts_once(run: LivingRun) -> Iterator[str]:
     counted, there = Counted(run), {host.number for host in run.there}
     for told in run.history.decisions:
         number, at_coordinator = run.sites[told.site].number, counted.at_coordinator[told.turn]
-        total = at_coordinator + counted.unsent[told.site][told.turn]
+        kept = counted.unsent[told.site][told.turn]
+        is_in_doubt = number not in there and run.sites[told.site].node.unchecked is not None  # it asks when it is back
+        total = max(at_coordinator, kept) if is_in_doubt else at_coordinator + kept
         owed = told.is_safe and not told.may_be_lost
         if number in run.forgotten:
             if at_coordinator:
@@ -95,6 +98,8 @@ def nothing_is_left_of_the_forgotten(run: LivingRun) -> Iterator[str]:
     turns = [each.turn for each in run.history.decisions if run.sites[each.site].number in run.forgotten]
     for number, envelopes in node.postbox.latest.items():
         message, form = envelopes[-1].message, envelopes[-1].form
+        if isinstance(message, Call):  # a round has begun, and nothing was sent since but that
+            continue
         gram = message.sums(0.0)[0]
         if times(gram.reshape(gram.shape[-2:]), node.agreed, form, run.charter.setting.dimension)[turns].any():
             yield f"what site {number} was sent last has something of a site that is forgotten"
@@ -115,8 +120,11 @@ def all_who_are_there_are_up_to_date(run: LivingRun) -> Iterator[str]:
             yield f"site {site.number} still has {len(life.outbox.frames)} uploads"
         if life.agreed.revision != node.agreed.revision or site.node.disagreement:
             yield f"site {site.number} has revision {life.agreed.count}, not {node.agreed.count}"
-    if node.awaited().size:
-        yield f"a round waits for {node.awaited().tolist()}, and {sorted(run.roster.present)} are there"
+    there, awaited = {site.number for site in run.there}, set(node.awaited().tolist())
+    if awaited and run.roster.present <= there:  # for one that joined, and lost the answer, a round may wait
+        yield f"a round waits for {sorted(awaited)}, and {sorted(there)} are there"
+    elif awaited & there:
+        yield f"a round waits for {sorted(awaited & there)}, who have heard all"
 
 
 def the_roster_is_what_was_said(run: LivingRun) -> Iterator[str]:

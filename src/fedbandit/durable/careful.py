@@ -10,21 +10,35 @@ before.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
+from fedbandit.durable.concerns import Concerns
+from fedbandit.durable.journals.journal import Entry
+from fedbandit.durable.renewal import DAY
 from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.wire.digests import digest
+from fedbandit.wire.digests import DIGEST_BYTES, digest
+from fedbandit.wire.frame import Frame
 
 OPENINGS = 3  # in a row that came to nothing, before the coordinator is careful
 TRIES = 3  # of a frame, before it is put aside
 ENOUGH = 100  # records of what was taken in, after which an opening has come to something
 
 
-def aside_text(client: int) -> str:
-    """Return what is said of a frame that is put aside."""
-    return (
+def tell_of_aside(concerns: Concerns, frame: bytes, now: float) -> None:
+    """Tell of a frame that is put aside; for a day, if it does not come again."""
+    client = Frame.from_bytes(frame).client
+    text = (
         f"a frame of site {client} has stopped the coordinator {TRIES} times and is put aside: it is kept in the "
         "journal; report it, and look at what this site sends"
     )
+    concerns.note("frame-put-aside", text, now, client, lasts=DAY)
+
+
+def tell_of_kept(concerns: Concerns, kept: Iterable[Entry]) -> None:
+    """Tell of all frames among kept records that were put aside: whoever did that may have ended before it was told."""
+    for record in (ServerRecord.from_bytes(entry.data) for entry in kept):
+        if record.what is What.ASIDE:
+            tell_of_aside(concerns, record.data[DIGEST_BYTES:], record.time)
 
 
 class Careful:

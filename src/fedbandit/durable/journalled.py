@@ -15,7 +15,7 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.durable.abandoning import AbandoningServer
 from fedbandit.durable.agreeing import require_had
-from fedbandit.durable.careful import Careful
+from fedbandit.durable.careful import Careful, tell_of_aside, tell_of_kept
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
@@ -129,6 +129,7 @@ class JournalledServer(AbandoningServer):
         self.accounts, self.clock = memory.accounts, memory.clock
         self._agree_on(self.agreed, memory.retuned)
         self.postbox.recall(memory.latest)
+        tell_of_kept(self.concerns, self.journal.kept() if self.accounts.aside else ())
         for client, epoch in [*self.node.seen.windows, *self.accounts.closed]:  # a snapshot of 0.1.0 lists them nowhere
             self.accounts.open(client).known.setdefault(epoch, None)
 
@@ -180,7 +181,7 @@ class JournalledServer(AbandoningServer):
         elif record.what is What.FORGOT:
             downloads = self._forget(**json.loads(record.data))
         elif record.what is What.ASIDE:
-            self.accounts.put_aside(record.data)
+            tell_of_aside(self.concerns, self.accounts.put_aside(record.data), record.time)
         self.postbox.post(downloads)
         self._careful.take_in(record)
         self._since_snapshot += 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.careful import aside_text
+from fedbandit.durable.careful import tell_of_aside
 from fedbandit.durable.introductions import AskFirst, NumberTaken
 from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict
@@ -39,7 +39,7 @@ class DurableServer(JournalledServer):
             self.validation.check_header(frame, sender)
         except ProtocolError as error:
             return self._refuse(frame if frame is not None and sender in (None, frame.client) else None, error)
-        if (self._careful.is_on or self.accounts.aside) and not self._may_be_tried(data, frame.client, now):
+        if (self._careful.is_on or self.accounts.aside) and not self._may_be_tried(data, now):
             return self._refuse(frame, ProtocolError(f"this {frame.name} has stopped the coordinator before"))
         try:
             judged = self._judge(frame, now)
@@ -213,24 +213,18 @@ class DurableServer(JournalledServer):
         ):
             self.postbox.answer(Frame(Kind.RENEWED, client, self.node.epoch, 0))
 
-    def _may_be_tried(self, data: bytes, client: int, now: float) -> bool:
+    def _may_be_tried(self, data: bytes, now: float) -> bool:
         """Note a frame in the journal before it is tried, or put it aside if it has never come to an end."""
         if self.accounts.is_aside(data):
-            self._note_aside(client, now)
+            tell_of_aside(self.concerns, data, now)
             return False
         if not self._careful.is_on:
             return True
         record = self._careful.before(data, now)
-        if record.what is What.ASIDE:
-            self._note_aside(client, now)
         self._append(record, keep=record.what is What.ASIDE)
         self._take_in(record)
         self._sync()
         return record.what is What.TRIED
-
-    def _note_aside(self, client: int, now: float) -> None:
-        """Tell of a frame that is put aside; for a day, if it does not come again."""
-        self.concerns.note("frame-put-aside", aside_text(client), now, client, lasts=DAY)
 
     def _undo(self) -> None:
         """Go back to what was before the last record, and keep the way there short for the next time."""

@@ -93,9 +93,10 @@ class Accounts:
         for known in (self.closed, self.told or {}):
             known.pop((client, epoch), None)
 
-    def put_aside(self, record: bytes) -> None:
-        """Remember that a frame, which follows its digest, was put aside."""
+    def put_aside(self, record: bytes) -> bytes:
+        """Remember that a frame, which follows its digest, was put aside; return the frame."""
         self.aside = [*self.aside, record[:DIGEST_BYTES]][-KEPT_ASIDE:]
+        return record[DIGEST_BYTES:]
 
     def is_aside(self, data: bytes) -> bool:
         """Tell whether a frame was put aside before."""

@@ -29,7 +29,7 @@ COMINGS = {
     "invite": 1.0, "join": 3.0, "steal": 0.5, "ask_the_replaced": 0.5, "remove": 0.2, "revoke": 0.15,
 }  # fmt: skip
 LONGEST = 60  # steps for which a token is good, at most
-MOST_ATTEMPTS = 100  # invitations and joins before a run begins
+MOST_INVITED = 100  # before a run begins: when there are as many invitations as numbers, all others are refused
 
 
 @dataclass
@@ -55,9 +55,7 @@ class RosteredRun(FailoverRun):
         self._roster_session: Session | None = None
         self._agreed = Agreed(self.charter)
         super().__post_init__()
-        for _ in range(MOST_ATTEMPTS):  # of more, all are refused: there are as many invitations as numbers
-            if len(self.sites) == self.beginners:
-                break
+        while len(self.sites) < self.beginners and len(self.invited) < MOST_INVITED:
             self._invite()
             self._join()
 
