@@ -32,8 +32,8 @@ from fedbandit.transport.nats.broker_settings import BrokerSettings
 SITES, MANY_SITES = 100, 1000
 OFFERED, SECONDS, WARM_SECONDS = 2000, 10.0, 3.0
 MEMORY = "/dev/shm"  # a place that is synced at once
-ASYNC = 'algorithm = "async-linucb"\nset = { upload_threshold = 1.2, download_threshold = 2.0 }'
-SYNC = 'algorithm = "sync-linucb"\nset = { sync_threshold = 0.01 }'
+ASYNC = 'algorithm = "async-linucb"\nset = { upload_threshold = 1.2, download_threshold = 2.0, smallest_upload = 1 }'
+SYNC = 'algorithm = "sync-linucb"\nset = { sync_threshold = 0.01, smallest_upload = 1 }'
 
 
 class Deployment(NamedTuple):

@@ -31,7 +31,7 @@ standby = true
 algorithm = "async-linucb"
 clients = 1
 dimension = 4
-set = {{ upload_threshold = 1.0, download_threshold = 1.0 }}
+set = {{ upload_threshold = 1.0, download_threshold = 1.0, smallest_upload = 1 }}
 """
 
 
@@ -47,7 +47,15 @@ def _seconds(number: signal.Signals) -> float:
         _until(lambda: _role(port) == "active")
         _, other = _coordinator(folder, broker.url, stack)
         _until(lambda: _role(other) == "standby")
-        site = fb.Site("async-linucb", dimension=4, clients=1, number=0, upload_threshold=1.0, download_threshold=1.0)
+        site = fb.Site(
+            "async-linucb",
+            dimension=4,
+            clients=1,
+            number=0,
+            upload_threshold=1.0,
+            download_threshold=1.0,
+            smallest_upload=1,
+        )
         stack.callback(site.close)
         site.connect(f"{broker.url}/bench")
         site.learn(site.choose(np.eye(4)), 1.0)

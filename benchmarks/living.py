@@ -49,7 +49,7 @@ standby = true
 algorithm = "async-linucb"
 clients = {room}
 dimension = 4
-set = {{ upload_threshold = 1.5, download_threshold = 1.5 }}
+set = {{ upload_threshold = 1.5, download_threshold = 1.5, smallest_upload = 1 }}
 limits = {{ context = 4.0, reward = 1.0, observations_per_second = 1000 }}
 """
 
