@@ -3,16 +3,9 @@
 import pytest
 
 import fedbandit as fb
+from samples.shop_logs import FEATURES
 from samples.small_logs import as_csv, as_parquet, changed, rows
 
-FEATURES = """
-[context]
-segment = { kind = "category", levels = ["new", "gold"], unknown = "refuse" }
-[arm]
-price = { kind = "number", range = [0, 500] }
-[cross]
-taste = { of = ["segment", "price"] }
-"""
 NOT_A_NUMBER = [{"id": "A-1", "price": None}, {"id": "A-2", "price": 1.0}]
 READ = {
     "a missing column": ([{k: v for k, v in row.items() if k != "reward"} for row in rows()],

@@ -22,6 +22,7 @@ from fedbandit.service.coordinator.settings import read_plan
 from fedbandit.service.status import metrics
 from fedbandit.transport.nats.broker import free_port
 from samples.deployed import PROGRAM
+from samples.postgres import emptied
 from samples.waiting import until
 
 yaml = pytest.importorskip("yaml")
@@ -152,11 +153,7 @@ class Stack:
 
 @pytest.fixture
 def stack(tmp_path, postgres_url):
-    psycopg = pytest.importorskip("psycopg")
-    with psycopg.connect(postgres_url, autocommit=True) as base:
-        for table in ("records", "snapshots", "marks", "writers"):
-            base.execute(f"DROP TABLE IF EXISTS fedbandit_{table}")
-    made = Stack(tmp_path, postgres_url)
+    made = Stack(tmp_path, emptied(postgres_url))
     try:
         made.make_keys()
         yield made

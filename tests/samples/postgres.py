@@ -60,6 +60,15 @@ def postgres_server():
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def emptied(url):
+    """The same server without what earlier tests have left in it."""
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(url, autocommit=True) as base:
+        for table in ("records", "snapshots", "marks", "writers"):
+            base.execute(f"DROP TABLE IF EXISTS fedbandit_{table}")
+    return url
+
+
 @pytest.fixture(scope="session")
 def postgres_url():
     """The URL of a server for all tests of a session."""

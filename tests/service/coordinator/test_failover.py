@@ -14,6 +14,7 @@ import urllib.request
 import pytest
 
 from samples.deployed import Coordinator
+from samples.postgres import emptied
 from samples.waiting import until
 from service.coordinator.test_killed import TURNS, Machines, check
 
@@ -81,11 +82,7 @@ def metric(coordinator, name):
 def pair(request, tmp_path):
     journal = str(tmp_path / "journals")
     if request.param == "database":
-        journal = request.getfixturevalue("postgres_url")
-        psycopg = pytest.importorskip("psycopg")
-        with psycopg.connect(journal, autocommit=True) as base:
-            for table in ("records", "snapshots", "marks", "writers"):
-                base.execute(f"DROP TABLE IF EXISTS fedbandit_{table}")
+        journal = emptied(request.getfixturevalue("postgres_url"))
     made = Pair(tmp_path, journal)
     try:
         made.start()
