@@ -18,7 +18,7 @@ from fedbandit.wire.state import encode_state
 from samples.pair import charter, exchange, offer, open_server, turn
 
 ASYNC = charter()
-TRIALS = 100
+TRIALS = 50
 FILES = {
     "coordinator": ["coordinator.db"],
     "site": ["site.db"],

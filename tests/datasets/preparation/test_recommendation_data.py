@@ -105,7 +105,7 @@ def test_more_dimensions_than_words_are_refused(lastfm, fresh):
     ("name", "request_", "users", "items", "events"),
     [
         ("lastfm", Request(25), 1892, 17_632, 92_834),
-        ("delicious", Request(25), 1841, 56_431, 87_210),
+        pytest.param("delicious", Request(25), 1841, 56_431, 87_210, marks=pytest.mark.slow),
         ("movielens-1m", Request(25, "standardised", users=54), 54, 3_706, 63_406),
     ],
 )

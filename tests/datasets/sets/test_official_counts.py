@@ -40,6 +40,7 @@ def test_lastfm(official: Path) -> None:
     assert data.artist_names[np.searchsorted(data.listening.items, 1)] == "MALICE MIZER"
 
 
+@pytest.mark.slow
 def test_lastfm_features(official: Path) -> None:
     counts = lastfm.load(official).tag_counts()
     first = features.tag_features(counts, 25)
@@ -159,6 +160,7 @@ def test_medical_mnist(official: Path) -> None:
     assert [name.split("/")[0] for name in data.filenames] == [data.class_names[label] for label in data.labels]
 
 
+@pytest.mark.slow
 def test_covertype(official: Path) -> None:
     data = covertype.load(official)
     assert data.numbers.shape == (581_012, 54)

@@ -51,12 +51,12 @@ def start(cache, program=ONE_FUNCTION, **others):
 def first(tmp_path_factory):
     """The first start with an empty cache: the folder, and what was compiled."""
     folder = tmp_path_factory.mktemp("first") / "cache"
-    return folder, start(folder, FEDERATION)
+    return folder, start(folder)
 
 
-def test_a_second_process_compiles_nothing(first):
-    folder, before = first
-    again = start(folder, FEDERATION)
+@pytest.mark.slow
+def test_a_second_process_compiles_nothing(tmp_path):
+    before, again = (start(tmp_path / "cache", FEDERATION) for _ in range(2))
     assert before["cache_misses"] == before["compile_requests_use_cache"] > 0
     assert again["cache_misses"] == 0
     assert again["cache_hits"] == again["compile_requests_use_cache"]

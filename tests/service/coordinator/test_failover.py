@@ -124,6 +124,7 @@ def test_a_coordinator_that_is_killed_is_replaced_and_every_reward_counts_once(p
     finish(pair)
 
 
+@pytest.mark.slow
 @kept_in("files", later="database")
 def test_a_coordinator_that_is_paused_is_replaced_and_can_do_nothing_when_it_goes_on(pair):
     first, second = pair.coordinators

@@ -35,6 +35,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_coordinator_that_is_killed_before_it_answers_gives_the_same_certificate_when_it_is_asked_again(
     tmp_path, monkeypatch
 ):

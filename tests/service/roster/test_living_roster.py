@@ -188,6 +188,7 @@ def test_what_the_broker_holds_of_a_site_that_is_removed_is_taken_in_and_of_one_
         assert host.server.accounts.observations.get(joined.number, 0) == counted
 
 
+@pytest.mark.slow
 def test_a_round_does_not_wait_for_numbers_without_a_site_nor_for_one_that_was_removed(rostered):
     with (
         opened(rostered, rostered.joined("rounds", "one")) as one,

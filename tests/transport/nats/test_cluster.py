@@ -163,6 +163,7 @@ def secured(tmp_path_factory):
     made.end()
 
 
+@pytest.mark.slow
 def test_a_site_at_one_broker_with_tls_is_heard_by_a_coordinator_at_another(secured):
     brokers, keys = secured
 
