@@ -22,17 +22,18 @@ keep_programs_of_jax()
 
 # Folders and files whose tests take more than a second each, or start processes: `make quick` leaves them out.
 LONG = (
-    "algorithms/dueling", "algorithms/glm", "algorithms/lasso", "algorithms/neural", "cli/test_check.py",
-    "cli/test_roster.py", "cli/test_roster_refusals.py",
-    "algorithms/linear/test_async_linucb_am.py", "algorithms/linear/test_clustered_linucb.py", "cli/test_serve.py",
-    "cli/test_up.py", "contract", "datasets", "docs", "durable/journals/test_lease.py", "durable/test_damage.py",
-    "durable/test_journals.py",
-    "durable/test_erasure_in_files.py", "durable/test_lost_records.py", "durable/test_taken_journals.py",
-    "experiments/test_clustered_linucb.py", "experiments/test_exploration.py", "experiments/test_fldb.py",
-    "experiments/test_lean_linucb.py", "golden", "kernels/neural", "reference/test_reference_lasso.py",
-    "results/test_reproduce.py", "service", "simulation/test_faults.py", "simulation/test_glm_exchange.py",
-    "simulation/test_neural_exchange.py", "simulation/test_troubles.py", "site/test_closing.py",
-    "site/test_deployed_site.py", "site/test_programs_that_end.py", "transport",
+    "advice", "algorithms/dueling", "algorithms/glm", "algorithms/lasso", "algorithms/linear/test_async_linucb_am.py",
+    "algorithms/linear/test_clustered_linucb.py", "algorithms/linear/test_randomised_choice.py",
+    "algorithms/linear/test_restarting.py", "algorithms/neural", "cli/test_advise.py", "cli/test_change.py",
+    "cli/test_check.py", "cli/test_forget.py", "cli/test_roster.py", "cli/test_roster_refusals.py", "cli/test_run.py",
+    "cli/test_serve.py", "cli/test_up.py", "cli/test_upgrade.py", "cli/test_warm_start.py", "contract", "datasets",
+    "deploy", "docs", "durable/journals/test_lease.py", "durable/test_damage.py", "durable/test_doubt.py",
+    "durable/test_erasure_in_files.py", "durable/test_forgetting.py", "durable/test_journals.py",
+    "durable/test_lost_records.py", "durable/test_taken_journals.py", "environments/test_recorded_damaged.py",
+    "experiments", "golden", "kernels/neural", "notebooks", "reference/test_reference_lasso.py",
+    "results/test_plots.py", "results/test_reproduce.py", "service", "simulation", "site/test_closing.py",
+    "site/test_decision_log.py", "site/test_deployed_site.py", "site/test_programs_that_end.py",
+    "site/test_warm_start.py", "transport", "wire/test_codec.py",
 )  # fmt: skip
 
 
