@@ -19,32 +19,47 @@ CAN = {
     "async-linucb, rarely": {"upload_threshold": 1.3, "download_threshold": 1.5},
     "async-linucb-am": {"upload_threshold": 1.0, "download_threshold": 1.0},
     "fedlinucb": {"upload_threshold": 1.1},
+    "sync-linucb": {"sync_threshold": 1.0},
     "lean-linucb": {"precision": "float64", "upload_threshold": 1.0, "download_threshold": 1.0},
     "lean-linucb, as it is": {},
     "lean-linucb, answered": {"precision": "float64", "upload_threshold": 1.0, "delivery": "upload"},
+}
+OTHERS = {  # are not of the linear family
+    "fedego-lasso, often": {"unit": 1},
+    "private-linucb": {"epsilon": 4.0, "batch": 2, "context_bound": 2.0},
+    "private-linucb, by own count": {"epsilon": 4.0, "batch": 2, "context_bound": 2.0, "schedule": "own-count"},
+    "fn-ucb-less": {"width": 2, "train_steps": 2, "sync_threshold": 0.1, "device": "cpu"},
 }
 WORLDS = pytest.mark.parametrize("world", CAN)
 
 
 def charter_of(world):
-    return Charter.named(world.partition(",")[0], Setting(SITES, pair.ARMS, pair.DIMENSION, 100), **CAN[world])
+    return Charter.named(
+        world.partition(",")[0], Setting(SITES, pair.ARMS, pair.DIMENSION, 100), **(CAN | OTHERS)[world]
+    )
 
 
 class Federation:
     """A coordinator that keeps its log, and sites that have learnt, one after the other."""
 
-    def __init__(self, world="async-linucb", journal=None):
+    def __init__(self, world="async-linucb", journal=None, play=range(12)):
         self.charter = charter_of(world)
         self.journal = MemoryJournal(keep_log=True) if journal is None else journal
         self.server = pair.open_server(self.charter, self.journal)
         self.sites = [pair.open_site(self.charter, number) for number in range(SITES)]
-        self.play(range(12))
+        self.play(play)
 
     def play(self, seeds, sites=range(SITES)):
         for seed in seeds:
             for number in sites:
-                pair.turn(self.sites[number], SITES * seed + number)
+                self.turn(number, SITES * seed + number)
                 pair.exchange(self.server, self.sites)
+
+    def turn(self, number, seed):
+        """One decision and its reward; arms are told apart by features, or share those of the case."""
+        offer, site = pair.offer(seed), self.sites[number]
+        name, _ = site.choose(offer[:, 0] if self.charter.algorithm.id == "fedego-lasso" else offer, pair.NO_LOTS)
+        site.learn(name, 0.5)
 
     def forget(self, site=GONE):
         """Stop the coordinator, forget a site, and start it again."""

@@ -1,4 +1,4 @@
-"""What a server side can do whose uploads stand each for itself: a client can be taken out of what it knows."""
+"""What a server side can do whose clients tell of themselves alone: one can be taken out of what it knows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from fedbandit.core.messages import Download
 class TellsAnew(Protocol):
     """A server side that can go through all uploads but those of one client, and tell the others what comes out.
 
-    No upload is an answer in a round, so that the others' mean the same without those of the one. A download replaces
-    all that its recipient was told before, also where there is less in it than there was.
+    What an upload tells does not depend on what its sender heard of the one, and counts whether the round for which it
+    was sent ends or not. A download replaces all that its recipient was told before, also where there is less in it
+    than there was.
     """
 
     def tell_anew(self, state: Any, to: Ints) -> Sequence[Outgoing[Download]]:

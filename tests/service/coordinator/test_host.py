@@ -67,6 +67,20 @@ def test_a_round_goes_on_without_the_silent_when_its_time_is_over_and_not_before
     assert struck == [110.0]
 
 
+def test_a_round_does_not_wait_for_sites_that_were_forgotten(monkeypatch):
+    host = FederationHost(FederationPlan("demo", charter("sync-linucb")), "memory:", NotingHub())
+    struck, awaited = [], [1, 2]
+    monkeypatch.setattr(host.server, "awaited", lambda: np.array(awaited))
+    monkeypatch.setattr(host.server, "deadline", lambda now: struck.append(now))
+    for forgotten, times in ((set(), 0), ({2}, 0), ({1, 2}, 1)):
+        host.server.accounts.forgotten = forgotten
+        asyncio.run(host._handle([]))
+        assert len(struck) == times
+    awaited.clear()
+    asyncio.run(host._handle([]))
+    assert len(struck) == 1, "no round is open"
+
+
 def test_a_clock_that_is_set_back_does_not_keep_a_round_open(monkeypatch):
     """A round is opened, the clock goes back by an hour, and the deadline strikes all the same."""
     hub = NotingHub()

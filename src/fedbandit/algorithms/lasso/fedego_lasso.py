@@ -171,6 +171,16 @@ class AveragingServer(Server):
         """Broadcast the average of those who have finished a stage since the last broadcast."""
         return self._broadcast(state, int(state.stage.max())) if state.attendance.is_open else ()
 
+    def tell_anew(self, state: AveragingServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Send clients the average of the latest estimates that there are; of none, what they screened by at first."""
+        known = np.flatnonzero(state.stage >= 0)
+        if not known.size:
+            return (Outgoing(to, FederatedEstimates(np.zeros(self.shape), 0)),)
+        state.attendance.open()
+        state.attendance.answer(known)
+        (to_everyone,) = self._broadcast(state, int(state.stage.max()))
+        return (Outgoing(to, to_everyone.message),)
+
     def _broadcast(self, state: AveragingServerState, stage: int) -> Sequence[Outgoing[Download]]:
         average = FederatedEstimates(state.estimates[state.attendance.answered].mean(axis=0), stage)
         state.sent = stage

@@ -155,11 +155,19 @@ class SyncServer(Server):
         """Send all clients what those who answered have brought together."""
         return self._finish(state) if state.attendance.is_open else ()
 
+    def tell_anew(self, state: SyncServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Send clients all that there is; with it the call that may be out has been answered."""
+        if state.attendance.is_open:
+            state.attendance.close()
+        return self._snapshot(state, to)
+
     def _finish(self, state: SyncServerState) -> Sequence[Outgoing[Download]]:
         state.attendance.close()
+        return self._snapshot(state, state.attendance.everyone)
+
+    def _snapshot(self, state: SyncServerState, to: Ints) -> Sequence[Outgoing[Download]]:
         state.version += 1
-        snapshot = encoding.download(self.precision, state.gram, state.moment, self.ridge, None)
-        return (Outgoing(state.attendance.everyone, snapshot),)
+        return (Outgoing(to, encoding.download(self.precision, state.gram, state.moment, self.ridge, None)),)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ class FederationHost:
         if self._timer.is_due(elapsed):
             self._telling.left_out(self.server.deadline(now).tolist(), now)
             self._watch(elapsed)
-        elif self.roster is not None and self.roster.has_none_of(self.server.awaited().tolist()):
+        elif self._awaits_only_the_gone():
             self.server.deadline(now)
             self._watch(elapsed)
         frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
@@ -188,6 +188,12 @@ class FederationHost:
             if elapsed > self._noted + NOTE_SECONDS:
                 self._noted, note = elapsed, self._telling.note()
             self.concern("journal-damaged", await asyncio.to_thread(self._maintain, note))
+
+    def _awaits_only_the_gone(self) -> bool:
+        """Tell whether a round waits, and only for sites that were forgotten or do not belong to the federation now."""
+        awaited = self.server.awaited().tolist()
+        there = [site for site in awaited if site not in self.server.accounts.forgotten]
+        return bool(awaited) and (not there or (self.roster is not None and self.roster.has_none_of(there)))
 
     def _maintain(self, note: bytes) -> str:
         """Take a snapshot if one is due, and keep a note; return what is wrong with the journal, if anything is."""

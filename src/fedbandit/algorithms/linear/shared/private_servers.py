@@ -116,6 +116,12 @@ class PrivateServer(Server):
         ):
             raise ProtocolError(f"another release {message.release[0]}: it was told before, with other noise")
 
+    def tell_anew(self, state: PrivateServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Send clients all that there is; with it the call that may be out has been answered."""
+        if state.attendance.is_open:
+            state.attendance.close()
+        return (Outgoing(to, self._told(state)),)
+
     def _row(self, state: PrivateServerState, client: int, stream: int) -> int:
         found = np.flatnonzero((state.client == client) & (state.stream == stream))
         return int(found[0]) if found.size else -1
@@ -166,10 +172,6 @@ class AnsweringPrivateServer(PrivateServer):
             if state.release.size:
                 answers.append(Outgoing(senders[each : each + 1], self._told(state)))
         return answers
-
-    def tell_anew(self, state: PrivateServerState, to: Ints) -> Sequence[Outgoing[Download]]:
-        """Send all that there is to clients, as if they had asked."""
-        return [Outgoing(to, self._told(state))]
 
 
 class CallingPrivateServer(PrivateServer):
