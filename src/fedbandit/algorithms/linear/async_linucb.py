@@ -22,13 +22,12 @@ from typing import ClassVar
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.composition import compose
-from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
+from fedbandit.algorithms.linear.shared.declared import precision_parameter, threshold_parameter, welcome_parameter
 from fedbandit.algorithms.linear.shared.family import LinearAlgorithm, RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.changes import Change
 from fedbandit.core.interfaces import Federation
-from fedbandit.core.parameters import parameter
 
 PAPER = "Li and Wang 2022, Asynchronous UCB Algorithms for Federated Linear Bandits"
 
@@ -50,29 +49,15 @@ class AsyncLinUCB(
 
     carries_over: ClassVar[Change] = Change.MIGRATION
 
-    upload_threshold: float | tuple[float, ...] = parameter(
-        2.0,
-        "growth of a client's determinant that makes it upload; one number or one a client",
-        symbol="gamma_U",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    upload_threshold: float | tuple[float, ...] = threshold_parameter(
+        2.0, "a client's determinant that makes it upload", "gamma_U"
     )
-    download_threshold: float | tuple[float, ...] = parameter(
-        2.0,
-        "growth of the server's determinant that sends a client a download; one number or one a client",
-        symbol="gamma_D",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    download_threshold: float | tuple[float, ...] = threshold_parameter(
+        2.0, "the server's determinant that sends a client a download", "gamma_D"
     )
 
-    welcome: bool = parameter(
-        False, "a client asks for what there is before its first turn (beyond the paper, where that turn is blind)"
-    )
-    precision: str = parameter(
-        "float64", "of the numbers of matrices that travel; below float64 as factors", choices=PRECISIONS
-    )
+    welcome: bool = welcome_parameter()
+    precision: str = precision_parameter()
 
     @property
     def way(self) -> Way:

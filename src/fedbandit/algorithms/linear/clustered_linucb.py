@@ -45,6 +45,7 @@ import numpy as np
 from fedbandit.algorithms.linear.shared.choosing import Lots
 from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
+from fedbandit.algorithms.linear.shared.declared import threshold_parameter
 from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm, log_growth, per_client
 from fedbandit.algorithms.linear.shared.messages import Hello, Snapshot, Statistics
 from fedbandit.algorithms.linear.shared.sharing_shortcut import SharingShortcut
@@ -217,21 +218,11 @@ class ClusteredLinUCB(
     """
 
     discount: ClassVar[float] = 1.0  # type: ignore[misc]  # no parameter here: what was told apart does not fade
-    upload_threshold: float | tuple[float, ...] = parameter(
-        5.0,
-        "growth of the determinant of a client's own data that makes it upload; one number or one a client",
-        symbol="gamma_U",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    upload_threshold: float | tuple[float, ...] = threshold_parameter(
+        5.0, "the determinant of a client's own data that makes it upload", "gamma_U"
     )
-    download_threshold: float | tuple[float, ...] = parameter(
-        10.0,
-        "growth of the determinant of its peers' data that sends a client a download; one number or one a client",
-        symbol="gamma_D",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    download_threshold: float | tuple[float, ...] = threshold_parameter(
+        10.0, "the determinant of its peers' data that sends a client a download", "gamma_D"
     )
     smallest_upload: int = smallest_upload_parameter()  # type: ignore[misc]
     test_level: float = parameter(

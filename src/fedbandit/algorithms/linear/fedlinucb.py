@@ -23,7 +23,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.composition import compose
-from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
+from fedbandit.algorithms.linear.shared.declared import precision_parameter, threshold_parameter, welcome_parameter
 from fedbandit.algorithms.linear.shared.family import RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS
 from fedbandit.core.algorithm import Setting
@@ -50,13 +50,8 @@ class FedLinUCB(
 
     carries_over: ClassVar[Change] = Change.MIGRATION
 
-    upload_threshold: float | tuple[float, ...] = parameter(
-        2.0,
-        "growth of a client's determinant that makes it upload; one number or one a client",
-        symbol="1 + alpha",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    upload_threshold: float | tuple[float, ...] = threshold_parameter(
+        2.0, "a client's determinant that makes it upload", "1 + alpha"
     )
     use_own: bool = parameter(False, "scores also use what a client has observed since its last download")
     bound: str = parameter(
@@ -72,12 +67,8 @@ class FedLinUCB(
         at_least=1,
         change=Change.AT_ONCE,
     )
-    welcome: bool = parameter(
-        False, "a client asks for what there is before its first turn (beyond the paper, where that turn is blind)"
-    )
-    precision: str = parameter(
-        "float64", "of the numbers of matrices that travel; below float64 as factors", choices=PRECISIONS
-    )
+    welcome: bool = welcome_parameter()
+    precision: str = precision_parameter()
 
     def for_client(self, client: int) -> Self:
         """Return the parameters as one client has them: its threshold first, as the width needs the largest."""

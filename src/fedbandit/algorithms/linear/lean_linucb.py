@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fedbandit.algorithms.linear.shared.composition import compose
-from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
+from fedbandit.algorithms.linear.shared.declared import precision_parameter, threshold_parameter
 from fedbandit.algorithms.linear.shared.family import RestartingAlgorithm
 from fedbandit.algorithms.linear.shared.ways import WAYS, Delivery
 from fedbandit.core.algorithm import Setting
@@ -48,21 +48,11 @@ class LeanLinUCB(
 
     carries_over: ClassVar[Change] = Change.MIGRATION
 
-    upload_threshold: float | tuple[float, ...] = parameter(
-        1.03,
-        "growth of a client's determinant that makes it upload; one number or one a client",
-        symbol="gamma_U",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    upload_threshold: float | tuple[float, ...] = threshold_parameter(
+        1.03, "a client's determinant that makes it upload", "gamma_U"
     )
-    download_threshold: float | tuple[float, ...] = parameter(
-        1000.0,
-        "growth of the determinant that a client lacks for which it is sent a download; one number or one a client",
-        symbol="gamma_D",
-        at_least=1,
-        infinite=True,
-        change=Change.AT_ONCE,
+    download_threshold: float | tuple[float, ...] = threshold_parameter(
+        1000.0, "the determinant that a client lacks for which it is sent a download", "gamma_D"
     )
     delivery: str = parameter(
         "turn", "when a client may get a download: it asks before turns, or by its uploads, or the server pushes",
@@ -75,9 +65,7 @@ class LeanLinUCB(
         change=Change.AT_ONCE,
     )
     welcome: bool = parameter(True, "a client asks for what there is before its first turn, whatever delivery says")
-    precision: str = parameter(
-        "float16", "of the numbers of matrices that travel; below float64 as factors", choices=PRECISIONS
-    )
+    precision: str = precision_parameter("float16")
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""

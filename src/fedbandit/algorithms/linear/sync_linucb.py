@@ -27,7 +27,7 @@ from fedbandit.algorithms.linear.shared import encoding
 from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums
 from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
-from fedbandit.algorithms.linear.shared.encoding import PRECISIONS
+from fedbandit.algorithms.linear.shared.declared import precision_parameter
 from fedbandit.algorithms.linear.shared.exchange import note_signal
 from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
@@ -194,9 +194,7 @@ class SyncLinUCB(
     welcome: bool = parameter(
         False, "as in async-linucb; here it changes nothing, since snapshots reach clients before their first turn too"
     )
-    precision: str = parameter(
-        "float64", "of the numbers of matrices that travel; below float64 as factors", choices=PRECISIONS
-    )
+    precision: str = precision_parameter()
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
