@@ -140,15 +140,15 @@ def test_while_it_is_served_it_is_refused(fedbandit, tmp_path):
     assert not list(tmp_path.glob("*receipt*"))
 
 
-def test_of_an_algorithm_whose_sites_answer_each_other_it_is_refused(fedbandit, tmp_path):
-    text = FILE.format(head="", more="keep_log = true").replace("async-linucb", "sync-linucb")
+def test_of_an_algorithm_that_tells_sites_apart_it_is_refused(fedbandit, tmp_path):
+    text = FILE.format(head="", more="keep_log = true").replace("aclustered-linucb", "sync-linucb")
     (tmp_path / "coordinator.toml").write_text(text.replace("set = ", "# set = "))
     (tmp_path / "journals").mkdir()
     journal = opened(tmp_path)
-    pair.open_server(pair.charter("sync-linucb", sites=3), journal).save()
+    pair.open_server(pair.charter("clustered-linucb", sites=3), journal).save()
     journal.close()
     before = (tmp_path / "journals" / "demo.db").read_bytes()
-    refused(fedbandit("forget", "demo", "1"), "sync-linucb cannot forget a site: what the others have sent rests on")
+    refused(fedbandit("forget", "demo", "1"), "clustered-linucb cannot forget a site: what it has told of each site")
     assert (tmp_path / "journals" / "demo.db").read_bytes() == before
 
 

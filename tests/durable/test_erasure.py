@@ -13,7 +13,6 @@ from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.server_record import ServerRecord
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
-from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import encode_state
 from samples import pair
@@ -164,86 +163,10 @@ def test_without_the_whole_log_it_is_refused_and_nothing_is_changed():
     assert made.journal.snapshot() == before
 
 
-@pytest.mark.parametrize("name", ["clustered-linucb", "fedglb-ucb", "fldb-gd", "fldb-ogd"])
+@pytest.mark.parametrize("name", ["clustered-linucb"])
 def test_where_others_rest_on_what_they_heard_of_it_it_is_refused(name):
     journal = MemoryJournal(keep_log=True)
     charter = Charter.named(name, Setting(SITES, pair.ARMS, pair.DIMENSION, 100))
     pair.open_server(charter, journal)
     with pytest.raises(InvalidInput, match=f"{name} cannot forget a site"):
         erasure_of(charter, journal, GONE, salt=SALT, now=5.0)
-
-
-def test_estimates_of_others_are_averaged_anew():
-    made = Federation("fedego-lasso, often")
-    had = made.server.node.state.estimates.copy()
-    assert had[GONE].any()
-    without_it = replay(made.charter, without(list(made.journal.records()), GONE)).state
-    made.forget()
-    state = made.server.node.state
-    assert state.estimates.tobytes() == without_it.estimates.tobytes()
-    assert not state.estimates[GONE].any()
-    for site in made.server.postbox.latest:
-        made.server.postbox.post_again(site, 0, 0)
-    pair.to_sites(made.sites, made.server.commit())
-    for site in made.left:
-        made.turn(made.sites.index(site), 50)
-        assert (site.life.node.state.screening[0] == had[[0, 2]].mean(axis=0)).all()
-    log = list(made.journal.records())
-    assert encode_state(replay(made.charter, log).state) == encode_state(state)
-
-
-def test_of_estimates_that_were_all_of_the_one_nothing_is_left():
-    made = Federation("fedego-lasso, often", play=())
-    made.play(range(12), sites=(GONE,))
-    made.server.deadline(4.0)
-    pair.to_sites(made.sites, made.server.commit())
-    made.turn(0, 50)
-    assert made.sites[0].life.node.state.screening.any()
-    made.forget()
-    made.server.postbox.post_again(0, 0, 0)
-    pair.to_sites(made.sites, made.server.commit())
-    made.turn(0, 51)
-    assert not made.sites[0].life.node.state.screening.any()
-
-
-def test_sums_over_networks_have_nothing_of_it_and_all_others_are_called_for_new_ones():
-    messages = pytest.importorskip("fedbandit.algorithms.neural.shared.messages", exc_type=ImportError)
-    made = Federation("fn-ucb-less", play=range(4))
-    version = made.server.node.state.version
-    frames = [ServerRecord.from_bytes(entry.data) for entry in made.journal.records()]
-    uploads = [Frame.from_bytes(each.data) for each in frames if any(is_of(each, site) for site in (0, 2))]
-    told = [decode(each.body) for each in uploads if each.kind is Kind.UPLOAD]
-    given = [each for each in told if isinstance(each, messages.Contribution)]
-    moments = [made.server.side.exchange.read_share(each).moment for each in given]
-    made.forget()
-    state = made.server.node.state
-    assert state.version >= version > 1, "sites have heard of versions before"
-    np.testing.assert_allclose(state.moment, sum(moments), rtol=1e-5)
-    assert encode_state(replay(made.charter, made.journal.records()).state) == encode_state(state)
-    for site in made.server.postbox.latest:
-        made.server.postbox.post_again(site, 0, 0)
-    pair.to_sites(made.sites, made.server.commit())
-    pair.exchange(made.server, made.sites)
-    assert made.server.awaited().tolist() == [GONE]
-    made.server.deadline(7.0)
-    pair.exchange(made.server, made.sites)
-    for site in made.left:
-        made.turn(made.sites.index(site), 50)
-        assert site.life.node.state.version == state.version
-        diagonal = made.server.side.sums(state)[1]
-        np.testing.assert_allclose(site.life.node.state.synced_diagonal, diagonal, rtol=1e-5)
-
-
-@pytest.mark.parametrize("world", ["private-linucb", "private-linucb, by own count"])
-def test_noised_sums_of_a_site_are_dropped(world):
-    made = Federation(world)
-    had = made.server.node.state
-    kept = had.client != GONE
-    assert not kept.all()
-    made.forget()
-    state = made.server.node.state
-    assert state.client.tolist() == [0, 2]
-    assert state.gram.tobytes() == had.gram[kept].tobytes()
-    assert encode_state(replay(made.charter, made.journal.records()).state) == encode_state(state)
-    sent = made.server.postbox.latest[0][-1].message
-    assert (sent.gram == had.gram[kept].sum(axis=0)).all()

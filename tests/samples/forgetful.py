@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fedbandit.core.algorithm import Setting
@@ -28,6 +29,11 @@ OTHERS = {  # are not of the linear family
     "fedego-lasso, often": {"unit": 1},
     "private-linucb": {"epsilon": 4.0, "batch": 2, "context_bound": 2.0},
     "private-linucb, by own count": {"epsilon": 4.0, "batch": 2, "context_bound": 2.0, "schedule": "own-count"},
+    "fedglb-ucb": {"sync_threshold": 0.1},
+    "fedglb-ucb-1": {"rounds_of_update": 20},
+    "fedglb-ucb-3": {"rounds_of_update": 20},
+    "fldb-gd": {},
+    "fldb-ogd": {"period": 2},
     "fn-ucb-less": {"width": 2, "train_steps": 2, "sync_threshold": 0.1, "device": "cpu"},
 }
 WORLDS = pytest.mark.parametrize("world", CAN)
@@ -47,6 +53,7 @@ class Federation:
         self.journal = MemoryJournal(keep_log=True) if journal is None else journal
         self.server = pair.open_server(self.charter, self.journal)
         self.sites = [pair.open_site(self.charter, number) for number in range(SITES)]
+        self.duels = [[] for _ in range(SITES)]
         self.play(play)
 
     def play(self, seeds, sites=range(SITES)):
@@ -56,10 +63,15 @@ class Federation:
                 pair.exchange(self.server, self.sites)
 
     def turn(self, number, seed):
-        """One decision and its reward; arms are told apart by features, or share those of the case."""
-        offer, site = pair.offer(seed), self.sites[number]
-        name, _ = site.choose(offer[:, 0] if self.charter.algorithm.id == "fedego-lasso" else offer, pair.NO_LOTS)
-        site.learn(name, 0.5)
+        """One decision and its reward, or its duel, of arms, or of a case that all arms share."""
+        offer, site, kind = pair.offer(seed), self.sites[number], self.charter.algorithm
+        if kind.duels:
+            offer = np.stack([offer[:, 0], np.roll(offer[:, 0], 1, axis=1) / 2], axis=1)
+        name, decided = site.choose(offer[:, 0] if kind.id == "fedego-lasso" else offer, pair.NO_LOTS)
+        site.learn(name, 1.0 if kind.duels else 0.5)
+        if kind.duels:
+            first, second = offer[0, decided.choices.ravel()]
+            self.duels[number].append(first - second)
 
     def forget(self, site=GONE):
         """Stop the coordinator, forget a site, and start it again."""

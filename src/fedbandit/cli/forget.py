@@ -32,7 +32,8 @@ def forget(
         typer.echo(f"site {site} of {federation} was forgotten before")
         return
     erased = forgotten.erased
+    anew = "\nthe model begins anew: the others move it without this site" if erased.restarted else ""
     typer.echo(
         f"site {erased.site} of {federation} is forgotten: {erased.uploads} uploads with {erased.observations} "
-        f"observations\nreceipt: {forgotten.receipt}\nsalt: {forgotten.salt}\n{LEFT}"
+        f"observations{anew}\nreceipt: {forgotten.receipt}\nsalt: {forgotten.salt}\n{LEFT}"
     )

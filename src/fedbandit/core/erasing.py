@@ -21,3 +21,24 @@ class TellsAnew(Protocol):
 
     def tell_anew(self, state: Any, to: Ints) -> Sequence[Outgoing[Download]]:
         """Return what tells clients all that there is, whatever they were told before."""
+
+
+@runtime_checkable
+class CountsOn(TellsAnew, Protocol):
+    """One that numbers what it gives out, so that an answer that comes late is known: no number is given twice."""
+
+    def numbered(self, state: Any) -> int:
+        """Return the highest number that clients may have heard."""
+
+    def count_on(self, state: Any, number: int) -> None:
+        """Give out numbers above this one from now on."""
+
+
+@runtime_checkable
+class BeginsAnew(CountsOn, Protocol):
+    """One whose model is found by gradients at points to which the one has moved it: without it the search begins anew.
+
+    What clients have told that does not depend on the model stays.
+    """
+
+    begins_anew: bool

@@ -17,7 +17,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fedbandit.core.erasing import TellsAnew
+from fedbandit.core.erasing import BeginsAnew, CountsOn, TellsAnew
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.journals.journal import Entry, Journal, MemoryJournal
@@ -47,6 +47,7 @@ class Erased:
     state_after: str
     version_before: Number  # of the newest download
     version_after: Number
+    restarted: bool  # the model began anew, since the others had moved it together with the site
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,10 @@ def erasure_of(
     replaced = {entry.position: _tombstone(entry, salt) for entry in found}
     told = sorted({*before.accounts.epochs, *before.postbox.latest} - {site})
     epoch = drawn_epoch(before.node.epoch + 1, now, random_below)
-    forgot = ServerRecord(What.FORGOT, now, json.dumps({"site": site, "epoch": epoch, "told": told}).encode())
+    says: dict[str, object] = {"site": site, "epoch": epoch, "told": told}
+    if isinstance(before.side, CountsOn):
+        says["number"] = before.side.numbered(before.node.state)
+    forgot = ServerRecord(What.FORGOT, now, json.dumps(says).encode())
     rewritten = [replaced.get(entry.position, entry) for entry in log]
     after = _gone_through(charter, [*rewritten, Entry(len(log) + 1, forgot.to_bytes())], now)
     added = [entry.data for entry in after.journal.records(len(log))]
@@ -100,6 +104,7 @@ def erasure_of(
         numbers[0] if numbers else None, numbers[-1] if numbers else None,
         hashlib.sha256(salt + b"".join(entry.data for entry in found)).hexdigest(), _digest(before), _digest(after),
         (before.node.epoch, before.node.sent), (after.node.epoch, after.node.sent),
+        isinstance(after.side, BeginsAnew),
     )  # fmt: skip
     return Erasure(erased, list(replaced.values()), added, snapshot.data)
 
@@ -130,8 +135,8 @@ def _require_possible(server: JournalledServer, site: int) -> None:
         )
     if not isinstance(server.side, TellsAnew):
         raise InvalidInput(
-            f"{algorithm} cannot forget a site: what the others have sent rests on what they heard of it; begin a new "
-            "federation without the site"
+            f"{algorithm} cannot forget a site: what it has told of each site rests on all; begin a new federation "
+            "without the site"
         )
 
 

@@ -221,11 +221,11 @@ class JournalledServer(AbandoningServer):
             self.accounts.excess[client] = excess + self.accounts.excess.get(client, 0.0)
         return self.node.merge(upload)
 
-    def _forget(self, site: int, epoch: int, told: list[int]) -> list[Envelope]:
+    def _forget(self, site: int, epoch: int, told: list[int], number: int = 0) -> list[Envelope]:
         """Bar a site of which the records hold nothing any more, and tell all others what there is without it."""
         self.accounts.bar(site)
         self.postbox.latest.pop(site, None)
-        return self.node.tell_anew(np.array(told, dtype=np.int64), epoch)
+        return self.node.tell_anew(np.array(told, dtype=np.int64), epoch, number)
 
     def _begin(self, client: int, epoch: int, time: float) -> None:
         """Note that a site uses an epoch; all that is known of one that is forgotten for it goes."""

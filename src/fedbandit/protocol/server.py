@@ -10,7 +10,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.deadlines import GivesUp, MeetsDeadlines
-from fedbandit.core.erasing import TellsAnew
+from fedbandit.core.erasing import CountsOn, TellsAnew
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
 from fedbandit.core.messages import Download
@@ -107,9 +107,11 @@ class ServerNode(FadingNode[Server]):
         """Give up the secure aggregation that is under way, if any: see `core.deadlines`."""
         return self._seal(self.side.abandon(self.state)) if isinstance(self.side, GivesUp) else []
 
-    def tell_anew(self, to: Ints, epoch: int) -> list[Envelope]:
-        """Tell clients all that there is in a new epoch, in place of all that they were told before."""
+    def tell_anew(self, to: Ints, epoch: int, number: int = 0) -> list[Envelope]:
+        """Tell clients all that there is in a new epoch, in place of all before; they have heard of numbers so high."""
         self.epoch, self.sent = epoch, 0
+        if isinstance(self.side, CountsOn):
+            self.side.count_on(self.state, number)
         return self._seal(self.side.tell_anew(self.state, to)) if isinstance(self.side, TellsAnew) else []
 
     def _seal(self, outgoing: Sequence[Outgoing[Download]]) -> list[Envelope]:

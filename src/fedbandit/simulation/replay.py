@@ -36,7 +36,7 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
             node.take_up(agreed.charter.build().server, agreed)
         elif record.what is What.FORGOT:
             told = json.loads(record.data)
-            node.tell_anew(np.array(told["told"], dtype=np.int64), told["epoch"])
+            node.tell_anew(np.array(told["told"], dtype=np.int64), told["epoch"], told.get("number", 0))
         elif record.what is What.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:

@@ -114,15 +114,25 @@ class GradientServer(DuelingServer):
         """Return W_sync, and where the search stands."""
         return state.information, state.search.bound_inverse, state.search.point, state.search.trial
 
+    def tell_anew(self, state: GradientServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Search from the beginning, with all information that there is."""
+        self.leave(state)
+        state.search = new_search(self.rule.dimension)
+        state.questions.number += 1
+        beginning = Probe(state.search.trial.copy(), is_answer=1, number=state.questions.number)
+        return Outgoing(to, beginning), Outgoing(to, self._share(state))
+
     def begin(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Share W_sync, and ask for the first gradients."""
         state.attendance.close()
+        return (Outgoing(state.attendance.everyone, self._share(state)),)
+
+    def _share(self, state: GradientServerState) -> SharedInformation:
         state.duels += int(state.new_information.counts.sum())
         state.information += emptied(state.new_information)
         gram = state.information - self.rule.prior * np.eye(self.rule.dimension)
         self.solver.begin(state.search, gram, state.duels)
-        shared = SharedInformation(state.information.copy(), state.questions.ask())
-        return (Outgoing(state.attendance.everyone, shared),)
+        return SharedInformation(state.information.copy(), state.questions.ask())
 
     def advance(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
         """Move theta; where it has arrived, begin anew if all have had another duel meanwhile."""

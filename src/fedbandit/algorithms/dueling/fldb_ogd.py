@@ -149,6 +149,15 @@ class OnlineServer(DuelingServer):
         """Return what a communication changes."""
         return state.information, state.anchor, state.anchor_sum, state.search.point, state.search.trial
 
+    def tell_anew(self, state: OnlineServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Share all information that there is, and estimates that nobody has moved."""
+        self.leave(state)
+        state.information += emptied(state.new_information)
+        emptied(state.gradients)
+        state.rounds, state.anchors = state.latest, 0
+        state.anchor[:] = state.anchor_sum[:] = 0.0
+        return (Outgoing(to, self._share(state)),)
+
     def begin(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
         """Take a step by what has come, or begin the search by it."""
         state.attendance.close()

@@ -177,6 +177,8 @@ class Exchanging(Protocol):
 class DuelingServer(Server):
     """What every server side of the family says of its uploads, and whom it waits for."""
 
+    begins_anew = True
+
     def __init__(self, rule: ArmRule) -> None:
         """Take the arm rule."""
         self.rule = rule
@@ -196,6 +198,20 @@ class DuelingServer(Server):
     @abstractmethod
     def advance(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Go on with a search by the gradients that have come."""
+
+    def numbered(self, state: Exchanging) -> int:
+        """Return the number of the last question."""
+        return state.questions.number
+
+    def count_on(self, state: Exchanging, number: int) -> None:
+        """Ask no question of a number up to this one."""
+        state.questions.number = number
+
+    def leave(self, state: Exchanging) -> None:
+        """Leave the exchange that may be under way."""
+        for each in (state.questions, state.attendance):
+            if each.is_open:
+                each.close()
 
     def awaited(self, state: Exchanging) -> Ints:
         """Return whose gradient, or whose part, is still to come."""

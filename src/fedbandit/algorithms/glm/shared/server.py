@@ -27,6 +27,8 @@ class GlmServer(Server):
     is asked for again by the next one, from the last observation on that the server has.
     """
 
+    begins_anew = True
+
     def __init__(self, update: GlobalUpdate | None, local: NoSteps, dimension: int) -> None:
         """Take the strategies; without a global update the server has nothing to do."""
         self.update = update
@@ -112,6 +114,24 @@ class GlmServer(Server):
         self.update.begin_search(state)  # another sum is minimised from here on
         questions.ask()
         return (Outgoing(questions.awaited(), self.update.question(state)),)
+
+    def numbered(self, state: GlmServerState) -> int:
+        """Return the number of the update that is under way, or comes next."""
+        return state.version + 1
+
+    def count_on(self, state: GlmServerState, number: int) -> None:
+        """Let the last update have this number."""
+        state.version = number
+
+    def tell_anew(self, state: GlmServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Send clients a model that nobody has moved, and call for all that they have observed: they have it still."""
+        if self.update is None:
+            return ()
+        version, calling_round = state.version, state.calling_round
+        vars(state).update(vars(self.start(len(state.taken))))
+        state.version, state.calling_round = version, calling_round
+        state.questions.ask()
+        return Outgoing(to, self.local.publish(state)), Outgoing(to, Call(version + 1, since=0))
 
     def _bring_up_to_date(
         self, state: GlmServerState, update: GlobalUpdate, late: Ints

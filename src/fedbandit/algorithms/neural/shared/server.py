@@ -83,9 +83,6 @@ class FNUCBServer(Server):
         with self.rounds.active():
             share = self.exchange.read_share(message)
             attendance = state.attendance
-            if (called := int(message.version.max())) > state.version:
-                self._leave_round(state)  # one whose calls came of a client that was forgotten
-                state.version = called
             in_time = attendance.is_open & (message.version == state.version) & attendance.silent[senders]
             if not in_time.all():
                 self._add_late(state, share.rows(~in_time))
@@ -132,22 +129,24 @@ class FNUCBServer(Server):
         with self.rounds.active():
             return self._finish(state)
 
-    def tell_anew(self, state: NeuralServerState, to: Ints) -> Sequence[Outgoing[Download]]:
-        """Call clients, so that they are sent the sums that there are; no call before had this number."""
-        with self.rounds.active():
-            self._leave_round(state)
-        state.version += 1
-        state.amended = True  # whatever sums clients have, they are sent whole ones
-        state.attendance.open()
-        return (Outgoing(to, Call(state.version)),)
+    def numbered(self, state: NeuralServerState) -> int:
+        """Return the latest version."""
+        return state.version
 
-    def _leave_round(self, state: NeuralServerState) -> None:
-        """Sum up what has come in of the round that is under way, and broadcast nothing."""
-        for _, share in state.shares:
-            self._add_late(state, share)
-        state.shares = []
+    def count_on(self, state: NeuralServerState, number: int) -> None:
+        """Call for the next version after this one."""
+        state.version = number + 1
+
+    def tell_anew(self, state: NeuralServerState, to: Ints) -> Sequence[Outgoing[Download]]:
+        """Call clients, so that they are sent the sums that there are."""
+        with self.rounds.active():
+            for _, share in state.shares:
+                self._add_late(state, share)
+        state.shares, state.amended = [], True  # whatever sums clients have, they are sent whole ones
         if state.attendance.is_open:
             state.attendance.close()
+        state.attendance.open()
+        return (Outgoing(to, Call(state.version)),)
 
     def _call(self, state: NeuralServerState) -> Sequence[Outgoing[Download]]:
         return (Outgoing(state.attendance.everyone, Call(state.version)),)
