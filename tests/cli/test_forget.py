@@ -141,7 +141,7 @@ def test_while_it_is_served_it_is_refused(fedbandit, tmp_path):
 
 
 def test_of_an_algorithm_that_tells_sites_apart_it_is_refused(fedbandit, tmp_path):
-    text = FILE.format(head="", more="keep_log = true").replace("aclustered-linucb", "sync-linucb")
+    text = FILE.format(head="", more="keep_log = true").replace("async-linucb", "clustered-linucb")
     (tmp_path / "coordinator.toml").write_text(text.replace("set = ", "# set = "))
     (tmp_path / "journals").mkdir()
     journal = opened(tmp_path)
