@@ -6,6 +6,7 @@ was, and the world is the same for every algorithm that is run on it.
 
 from __future__ import annotations
 
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -48,6 +49,22 @@ class ClientStreams:
             for row, client in enumerate(who.tolist()):
                 drawn[row] = self._of(client).standard_normal(size)
         return drawn
+
+    def place_of(self, client: int) -> dict[str, Any] | None:
+        """Return where a client's stream is, to go on from there in another process; None: nothing was drawn.
+
+        >>> streams, others = ClientStreams(seed=0), ClientStreams(seed=0)
+        >>> first = streams.normals(np.array([3]), 2)
+        >>> others.go_on(3, streams.place_of(3))
+        >>> bool((streams.normals(np.array([3]), 2) == others.normals(np.array([3]), 2)).all())
+        True
+        """
+        generator = self._streams.get(client)
+        return None if generator is None else dict(generator.bit_generator.state)
+
+    def go_on(self, client: int, place: dict[str, Any]) -> None:
+        """Let a client's stream go on from where one of the same seed was."""
+        self._of(client).bit_generator.state = place
 
     def _of(self, client: int) -> np.random.Generator:
         generator = self._streams.get(client)
