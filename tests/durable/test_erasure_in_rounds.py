@@ -160,3 +160,38 @@ def test_steps_begin_anew_and_what_duels_tell_of_arms_stays():
     made.play(range(20, 22), sites=(0, 2))
     told(made)
     assert made.server.node.state.anchor.any(), "it goes on"
+
+
+def carry_some(made, rng):
+    """Carry frames to and fro, of which half are lost, while sites go on; then all, as sites ask until they have it."""
+    for seed in range(60, 66):
+        for number in (0, 2):
+            made.turn(number, seed)
+        frames = [frame for site in made.left for frame in site.commit() if rng.random() < 0.5]
+        pair.to_server(made.server, frames)
+        pair.to_sites(made.sites, [each for each in made.server.commit() if rng.random() < 0.5])
+        if rng.random() < 0.3:
+            made.start()
+    pair.asking(made.server, made.sites)
+    told(made)
+    pair.asking(made.server, made.sites)
+    told(made)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("world", ["sync-linucb", "fedglb-ucb", "fldb-gd", "fldb-ogd"])
+def test_whatever_is_lost_on_the_way_all_that_the_others_have_learnt_is_there_once(world, seed):
+    made = Federation(world)
+    made.forget()
+    carry_some(made, np.random.default_rng(seed))
+    known = made.server.node.state.gram if world in ("sync-linucb", "fedglb-ucb") else information(made)
+    rows = [pair.offer(3 * each + number)[0, 0] for each in range(12) for number in (0, 2)]
+    rows += [pair.offer(each)[0, 0] for each in range(60, 66) for _ in (0, 2)]
+    for state in (made.sites[site].life.node.state for site in (0, 2)):  # what it has not sent
+        if world == "sync-linucb":
+            known = known + state.rows.new_gram[0]
+        elif world == "fldb-ogd":
+            known = known + state.information[0]
+    learnt = np.concatenate([made.duels[0], made.duels[2]]) if made.charter.algorithm.duels else np.array(rows)
+    assert (known == learnt.T @ learnt).all()
+    assert is_replayed(made)
