@@ -6,6 +6,7 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.agent.settings import read_agent_plan
+from fedbandit.site.traced import TracedSite
 
 GOOD = 'store = "site.db"\noffline = { algorithm = "async-linucb", dimension = 2 }\n'
 
@@ -21,6 +22,14 @@ def test_paths_are_relative_to_the_file(tmp_path):
         site.choose([[1.0, 0.0], [0.0, 1.0]])
     assert (tmp_path / "site.db").exists()
     assert (tmp_path / "decisions").is_dir()
+
+
+@pytest.mark.parametrize("traces", [False, True])
+def test_a_site_is_traced_if_the_file_says_so(tmp_path, traces):
+    if traces:
+        pytest.importorskip("opentelemetry", reason="needs OpenTelemetry: pip install 'fedbandit[telemetry]'")
+    with read(tmp_path, GOOD + f"traces = {str(traces).lower()}\n").open_site(restored=False) as site:
+        assert isinstance(site, TracedSite) == traces
 
 
 BAD = {

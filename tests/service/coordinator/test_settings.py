@@ -55,6 +55,16 @@ def test_the_line_to_add_is_right(tmp_path):
     assert plan(tmp_path, "tls://broker:4222", line).warnings() == {}
 
 
+def test_traces_are_off_unless_the_file_says_so(tmp_path):
+    text = TEXT.format(broker="tls://broker:4222", limits="")
+    assert not plan(tmp_path, "tls://broker:4222").traces
+    (tmp_path / "serve.toml").write_text(f"traces = true\n{text}")
+    assert read_plan(tmp_path / "serve.toml").traces
+    (tmp_path / "serve.toml").write_text(f"traces = 1\n{text}")
+    with pytest.raises(InvalidInput, match="traces must be true or false, not 1: give such a value"):
+        read_plan(tmp_path / "serve.toml")
+
+
 def test_a_coordinator_may_stand_by_for_all_its_journals(tmp_path):
     text = TEXT.format(broker="tls://broker:4222", limits="")
     (tmp_path / "serve.toml").write_text(f'standby = true\nauthority = "keys"\n{text}')

@@ -9,6 +9,7 @@ features = "features.toml"                              # where the federation h
 log = "decisions"                                       # a folder for the log of decisions, which never leaves
 log_raw = true                                          # in it what was on offer as it was given, or as vectors
 report = false                                          # tell the status page counts of arms and rewards
+traces = false                                          # spans for OpenTelemetry
 propensity_samples = 0                                  # further samples a choice, for steadier propensities
 listen = "127.0.0.1:8077"                               # or unix:site.sock
 token_file = "site.token"                               # needed where others than this machine can ask
@@ -26,6 +27,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.features.features import Features
 from fedbandit.files.toml import read_toml
 from fedbandit.site.site import Site
+from fedbandit.site.traced import TracedSite
 
 SHORTEST_TOKEN = 16
 UNIX = "unix:"
@@ -43,6 +45,7 @@ class AgentPlan(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     log: str = ""
     log_raw: bool = True
     report: bool = False
+    traces: bool = False
     propensity_samples: int = 0
     listen: str = "127.0.0.1:8077"
     token_file: str = ""
@@ -56,14 +59,15 @@ class AgentPlan(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             "log": folder / self.log if self.log else None, "propensity_samples": self.propensity_samples,
             "features": Features.read(folder / self.features) if self.features else None, "number": self.number,
         }  # fmt: skip
+        kind = TracedSite if self.traces else Site
         if self.federation:
-            return Site.join(
+            return kind.join(
                 self.federation, credentials=folder / self.credentials if self.credentials else None, **given
             )
         taken = sorted(self.offline.keys() & given.keys() - {"number"})
         if taken:
             raise InvalidInput(f"offline.{taken[0]} stands outside of the table: write {taken[0]} = ... above it")
-        return Site(**{**given, "number": self.number or 0, **self.offline})
+        return kind(**{**given, "number": self.number or 0, **self.offline})
 
     @property
     def socket(self) -> Path | None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from functools import partial
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
@@ -18,6 +19,7 @@ from fedbandit.service.coordinator.fair_queue import FairQueue
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
 from fedbandit.service.coordinator.telling import Telling
+from fedbandit.service.coordinator.traces import HostTraces
 from fedbandit.transport.nats.hub import Arrival, Door, Hub
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import REPORTS
@@ -33,8 +35,10 @@ NOTE_SECONDS = 60.0  # between two notes of what the status page tells
 class FederationHost:
     """Serves one federation; the journal is opened, and the past recovered, when this is made."""
 
-    def __init__(self, plan: FederationPlan, journal: str, hub: Hub, *, has_roster: bool = False) -> None:
-        """Take the plan, the journal's URL, the connection to the broker, and whether a roster says who takes part."""
+    def __init__(
+        self, plan: FederationPlan, journal: str, hub: Hub, *, has_roster: bool = False, traces: bool = False
+    ) -> None:
+        """Take the plan, the journal's URL, the broker's hub, whether a roster says who takes part, and is traced."""
         self.plan = plan
         try:
             plan.charter.require_messages_within(LARGEST_UPLOAD)
@@ -55,6 +59,7 @@ class FederationHost:
         except BaseException:
             self._let_go()
             raise
+        self._traces = HostTraces(plan.name, self.server) if traces else None
         self._telling = Telling(plan, self.server, now)
         self._telling.recall(self._journal.noted())
         self.telemetry = self._telling.telemetry
@@ -210,7 +215,8 @@ class FederationHost:
         return ""
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
-        await self._hub.send(self.subjects, frames)
+        beside = {} if self._traces is None else {"headers": self._traces.headers}
+        await self._hub.send(self.subjects, frames, **beside)
         self._telling.sent(frames, now)
 
     def _watch(self, elapsed: float) -> None:
@@ -223,7 +229,8 @@ class FederationHost:
         if self.roster is not None and self.roster.is_revoked(arrival.sender):
             self._telling.refused(arrival.sender, f"refused from site {arrival.sender}: it is revoked")
             return
-        verdict = self._verdict(arrival.data, now, arrival.sender)
+        judge = partial(self._verdict, arrival.data, now, arrival.sender)
+        verdict = judge() if self._traces is None else self._traces.take_in(arrival, judge)
         if verdict.reason:
             word = "refused" if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET) else "noted"
             site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None

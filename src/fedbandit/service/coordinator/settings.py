@@ -7,6 +7,7 @@ journal = "journals"                    # a folder of SQLite files, or postgresq
 http = "127.0.0.1:8080"                 # health, metrics and the status page
 replicas = 1                            # on how many brokers of a cluster the streams are kept
 standby = false                         # wait while another coordinator has the journals, and take over when it fails
+traces = false                          # spans for OpenTelemetry
 
 [federations.demo]
 algorithm = "lean-linucb"
@@ -49,6 +50,7 @@ GUARDS = {"context": "1.0", "reward": "1.0", "observations_per_second": "100"}  
 MOST_REPLICAS = 5  # of NATS
 _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
+_SERVICE = {"broker", "credentials", "authority", "journal", "http", "replicas", "standby", "traces", "federations"}
 _FEDERATION = {
     "algorithm", "clients", "dimension", "arms", "horizon", "set", "deadline", "epoch_seconds", "keep_log",
     "limits", "features", "expires", "default_reward", "secure_aggregation", "smallest_cohort",
@@ -85,6 +87,7 @@ class ServicePlan:
     port: int = 8080
     replicas: int = 1  # brokers of a cluster on which each stream is kept
     standby: bool = False  # wait for journals that another coordinator has
+    traces: bool = False  # spans for OpenTelemetry
 
     @property
     def journals(self) -> list[str]:
@@ -148,7 +151,7 @@ def read_plan(path: Path) -> ServicePlan:
 
 
 def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
-    _only("", data, {"broker", "credentials", "authority", "journal", "http", "replicas", "standby", "federations"})
+    _only("", data, _SERVICE)
     tables = _value(data, "federations", dict, {})
     if not tables:
         raise InvalidInput("there is no federation: add a table [federations.NAME]")
@@ -161,6 +164,7 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
     plan = replace(
         plan, broker=check_server(_value(data, "broker", str, plan.broker)), journal=journal,
         credentials=folder / credentials if credentials else None, authority=folder / authority if authority else None,
+        traces=_value(data, "traces", bool, False),
     )  # fmt: skip
     _check_authority(plan)
     check_secure(plan.broker, {each.name: each.charter for each in plan.federations})

@@ -65,7 +65,8 @@ class Term:
         try:
             authority = None if self.plan.authority is None else Keys(self.plan.authority).open()
             for each in self.plan.federations:
-                self.hosts.append(FederationHost(each, self.plan.journal, self.hub, has_roster=authority is not None))
+                given = {"has_roster": authority is not None, "traces": self.plan.traces}
+                self.hosts.append(FederationHost(each, self.plan.journal, self.hub, **given))
             told += [host.telemetry for host in self.hosts]
             self._warn()
             async with AsyncExitStack() as stack:

@@ -38,6 +38,7 @@ class Arrival(NamedTuple):
     source: Any
 
 
+Headers: TypeAlias = Callable[[bytes], dict[str, str] | None] | None  # of a frame that is sent, if any has some
 Answer: TypeAlias = Callable[[str, bytes], Awaitable[bytes]]  # by the subject and what is asked
 
 
@@ -120,14 +121,14 @@ class Hub:
         """Tell whether another coordinator serves a federation at this broker too."""
         return self._presence.hears_another(subjects)
 
-    async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]]) -> None:
+    async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]], headers: Headers = None) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
         down = subjects.down
-        await self._publish((down(site), frame) for site, frame in frames)
+        await self._publish((down(site), frame, headers and headers(frame)) for site, frame in frames)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these for good."""
-        await self._publish((arrival.source.reply, b"+ACK") for arrival in arrivals if arrival.source.reply)
+        await self._publish((arrival.source.reply, b"+ACK", None) for arrival in arrivals if arrival.source.reply)
 
     async def probe(self) -> None:
         """Find out whether the broker stores and delivers what sites send, and see to it. Let others hear of us."""
@@ -158,14 +159,14 @@ class Hub:
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
 
-    async def _publish(self, messages: Iterable[tuple[str, bytes]]) -> None:
+    async def _publish(self, messages: Iterable[tuple[str, bytes, dict[str, str] | None]]) -> None:
         """Say something, by subject, for no longer than a broker needs that listens."""
         with self._while_it_is_there():
             self._require()
             publish = self._broker.publish
             async with asyncio.timeout(SAY_SECONDS):
-                for subject, data in messages:
-                    await publish(subject, data)
+                for subject, data, headers in messages:
+                    await publish(subject, data, headers=headers)
 
     @contextmanager
     def _while_it_is_there(self) -> Iterator[None]:
@@ -193,7 +194,7 @@ class Hub:
     async def _listen(self, subject: str) -> None:
         async def hear(message: Any) -> None:
             said = await self._answers[subject](message.subject, message.data)
-            await self._publish([(message.reply, said)])
+            await self._publish([(message.reply, said, None)])
 
         await self._broker.subscribe(subject, cb=hear)
 

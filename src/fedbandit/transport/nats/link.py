@@ -24,6 +24,7 @@ from fedbandit.transport.nats.address import Address, client_library, expiry, ow
 from fedbandit.transport.nats.connection import connect, end, in_words
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.transport.nats.unstored import NO_ANSWER_SECONDS, Unstored
+from fedbandit.transport.traces import Beside
 from fedbandit.wire.frame import Kind, read_header
 
 log = logging.getLogger("fedbandit.site")
@@ -38,8 +39,9 @@ NO_ROOM_SECONDS = 8.0  # after which a link that may send nothing says so
 class NatsLink:
     """One connection; make it with `open`."""
 
-    def __init__(self, address: Address, site: int) -> None:
-        """Take the address and the site's number; there is no connection yet."""
+    def __init__(self, address: Address, site: int, beside: Beside | None = None) -> None:
+        """Take the address, the site's number, and what travels beside frames; there is no connection yet."""
+        self._beside = beside
         self._subjects = Subjects(address.federation)
         self._address = address
         self._site = site
@@ -53,9 +55,11 @@ class NatsLink:
         self._broker: Any = None
 
     @classmethod
-    async def open(cls, address: Address, site: int, credentials: str | Path | None = None) -> NatsLink:
+    async def open(
+        cls, address: Address, site: int, credentials: str | Path | None = None, beside: Beside | None = None
+    ) -> NatsLink:
         """Connect as a site, or raise ConnectionError."""
-        link, tls = cls(address, site), security(address.server, credentials)
+        link, tls = cls(address, site, beside), security(address.server, credentials)
         ends = None if credentials is None else expiry(credentials)
         if ends is not None and ends <= time.time():
             raise LinkRefused(EXPIRED)
@@ -116,7 +120,8 @@ class NatsLink:
 
     async def _publish(self, frame: bytes) -> None:
         self._unstored.add(frame)
-        await self._broker.publish(self._subjects.up(self._site), frame, reply=self._stored)
+        headers = None if self._beside is None else self._beside.headers(frame)
+        await self._broker.publish(self._subjects.up(self._site), frame, reply=self._stored, headers=headers)
 
     async def _wait_for_room(self) -> None:
         while not self._unstored.has_room:
@@ -141,6 +146,8 @@ class NatsLink:
                 await self._unstored.change(1.0)
 
     async def _on_frame(self, message: Any) -> None:
+        if self._beside is not None:
+            self._beside.came(message.data, message.headers)
         self._arrived.put_nowait(message.data)
 
     async def _on_stored(self, message: Any) -> None:
@@ -200,7 +207,7 @@ def _told(message: Any) -> dict[str, Any]:
     return told if is_answer else {}
 
 
-def connector(url: str, site: int, credentials: str | Path | None = None) -> Connect:
+def connector(url: str, site: int, credentials: str | Path | None = None, beside: Beside | None = None) -> Connect:
     """Return what connects a site to the federation of an address, again and again; a bad address is refused now."""
     address = Address.parse(url)
     client_library()
@@ -214,7 +221,7 @@ def connector(url: str, site: int, credentials: str | Path | None = None) -> Con
 
     async def open_link() -> NatsLink:
         try:
-            return await NatsLink.open(address, site, credentials)
+            return await NatsLink.open(address, site, credentials, beside)
         except InvalidInput as error:  # the credential was right when it was given: it may be so again
             raise ConnectionError(str(error)) from None
 
