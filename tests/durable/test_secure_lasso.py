@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.protocol.charter import Charter
@@ -131,4 +132,4 @@ def test_no_upload_has_estimates_of_one_site():
 def test_turns_after_which_no_stage_ends_make_no_average():
     parts = SECURE.build().server.parts
     with pytest.raises(ProtocolError, match="site 2 has had 6 turns, after which no stage ends"):
-        parts.check_sum(None, None, np.zeros(6), {0: 2, 2: 6})
+        parts.check_sum(None, None, np.zeros(6), {0: 2, 2: 6}, Bounds())

@@ -16,7 +16,7 @@ from fedbandit.core.messages import Download, array
 from fedbandit.secure.clients import SecureClients
 from fedbandit.secure.member import Participation
 from fedbandit.secure.messages import Ready, Result
-from fedbandit.secure.parts import SecureCohort, SecureServerState
+from fedbandit.secure.parts import Parts, SecureCohort, SecureServerState
 from fedbandit.secure.server import SecureServer
 from fedbandit.wire import decode, encode
 
@@ -51,12 +51,15 @@ class PurseServer:
     def start(self, clients):
         return Purse()
 
+    def bounds(self, known):
+        return known
 
-class PurseParts:
+
+class PurseParts(Parts):
     words = WORDS
     waits_for_all = False
 
-    def take(self, side, cohort):
+    def take(self, side, cohort, question):
         purse = cohort.within
         taken = purse.values, purse.observations
         purse.values, purse.observations = np.zeros(WORDS), 0
@@ -66,14 +69,15 @@ class PurseParts:
         cohort.within.values = cohort.within.values + part
         cohort.within.observations += observations
 
-    def check_sum(self, side, state, total, observations):
+    def check_sum(self, side, state, total, observations, bounds):
         if total[0] < 0:
             raise ProtocolError("nobody has less than nothing")
 
     def merge(self, side, state, total, observations, empty):
-        state.values = state.values + total
-        state.observations += sum(observations.values())
-        return (Outgoing(np.arange(1), Treasure(state.values)),)
+        purse = state.within
+        purse.values = purse.values + total
+        purse.observations += sum(observations.values())
+        return (Outgoing(np.arange(1), Treasure(purse.values)),)
 
     def cohort(self, within, member):
         return SecureCohort(within, member)

@@ -37,7 +37,7 @@ def lasso_run(seed: int, **how: Any) -> FaultyRun:
     charter = Charter.named("fedego-lasso", Setting(LASSO_SITES, 2, 3, ROUNDS), smallest_cohort=3)
     rewards = Rewards(rng.standard_normal((count, 2)))
     turns = Turns(np.tile(np.arange(LASSO_SITES), ROUNDS), rng.standard_normal((count, 3)), rewards)
-    return _ended(FaultyRun(charter, turns, seed, client_node=_sites(seed), **how).run())
+    return ended(FaultyRun(charter, turns, seed, client_node=secure_sites(seed), **how).run())
 
 
 def lasso_amiss(run: FaultyRun) -> list[str]:
@@ -45,7 +45,8 @@ def lasso_amiss(run: FaultyRun) -> list[str]:
     return [f"{checker.__name__}: {finding}" for checker in CHECKERS[1:] for finding in checker(run)]
 
 
-def _sites(seed: int, kind: type[DurableClient] = DurableClient) -> Callable[..., DurableClient]:
+def secure_sites(seed: int, kind: type[DurableClient] = DurableClient) -> Callable[..., DurableClient]:
+    """Return what makes sites that sign their keys, which are drawn by a seed."""
     rng = stream(seed, "secrets")
 
     def site(of: Charter, number: int, **more: Any) -> DurableClient:
@@ -60,12 +61,12 @@ def secure_run(seed: int, kind: type[DurableClient] = DurableClient, **how: Any)
     """Run one schedule."""
     threshold = (0.5, 20.0)[seed % 2]
     charter = Charter.named("sync-linucb", tagged_setting(TURNS, SITES), smallest_cohort=3, sync_threshold=threshold)
-    return _ended(
-        FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, client_node=_sites(seed, kind), **how).run()
+    return ended(
+        FaultyRun(charter, tagged_turns(seed, TURNS, SITES), seed, client_node=secure_sites(seed, kind), **how).run()
     )
 
 
-def _ended(run: FaultyRun) -> FaultyRun:
+def ended(run: FaultyRun) -> FaultyRun:
     """Give up a sum that waits for what was lost with disks, as an operator does."""
     if run.coordinator.node.waits_beyond_deadlines() is not None and set(run.history.steps) & {"restore", "lose_disk"}:
         run.coordinator.node.abandon(run.now)

@@ -7,6 +7,7 @@ import pytest
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.site_events import Heard
 from fedbandit.simulation.faults.run import FAULTS
+from simulation.secure_families import FAMILIES, family_amiss, family_run
 from simulation.secure_runs import KEEPING, amiss, lasso_amiss, lasso_run, secure_run
 
 GROUP = 25
@@ -54,6 +55,25 @@ def test_every_reward_counts_once_in_many_more_schedules(first):
 @pytest.mark.parametrize("first", range(FEW, 500, GROUP))
 def test_nothing_counts_twice_in_many_more_schedules(first):
     check(range(first, first + GROUP), FAULTS)
+
+
+@pytest.mark.parametrize("family", ["fldb-ogd, 3 duels", "fedglb-ucb-3"])
+def test_every_observation_counts_once_in_other_families(family):
+    run = family_run(family, 1, faults=KEEPING)
+    assert not family_amiss(family, run)
+    assert run.coordinator.node.node.state.gathering.finished
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults", [KEEPING, FAULTS], ids=["keeping", "losing"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_observation_counts_once_in_many_schedules_of_every_family(family, faults):
+    runs = {seed: family_run(family, seed, faults=faults) for seed in range(50)}
+    assert not {seed: findings for seed, run in runs.items() if (findings := family_amiss(family, run))}
+    gathered = [run.coordinator.node.node.state.gathering for run in runs.values()]
+    assert sum(each.finished for each in gathered) >= 30
+    assert sum(each.dropped for each in gathered) >= 10
+    assert not sum(each.refused for each in gathered)
 
 
 class SecretsNotJournalled(DurableClient):

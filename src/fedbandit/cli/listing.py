@@ -16,6 +16,7 @@ from fedbandit.core.environment import environments
 from fedbandit.core.errors import unknown
 from fedbandit.core.parameters import Parameters
 from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.protocol.securing import AGGREGABLE
 
 _TRIGGERS = {"upload_threshold", "sync_threshold"}  # of algorithms whose clients upload when they have learnt enough
 _NO_NOISE = (
@@ -75,6 +76,10 @@ def _describe_parameters(thing: Any, paper: str) -> None:
             "features stay as they are"
         )  # fmt: skip
         out.print(f"[dim]changes: what `fedbandit change` can do while a federation runs; {features}[/]")
+        if thing.id in AGGREGABLE:
+            out.print(
+                "[dim]secure_aggregation: the coordinator of a federation with it learns sums over sites alone[/]"
+            )
         if not _TRIGGERS.isdisjoint(each.name for each in cls.describe()):
             out.print(f"[dim]{_NO_NOISE}[/]")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, cast
 
 import fedbandit.secure.messages  # noqa: F401  so that whoever reads frames knows them
@@ -14,7 +15,17 @@ from fedbandit.protocol.schema import Schema
 
 CERTIFICATE_BYTES = 640  # of a site, with the longest names: less than 600
 SMALLEST_COHORT = 3  # with 2 each reads the other's sums from the download
-AGGREGABLE = ("sync-linucb", "fedego-lasso")
+_PARTS = {  # where it is told how the sums of an algorithm are added up: the module, and the class in it
+    "sync-linucb": ("sync_linucb", "SyncParts"),
+    "fedglb-ucb": ("fedglb_ucb", "GlmParts"),
+    "fedglb-ucb-1": ("fedglb_ucb", "GlmParts"),
+    "fedglb-ucb-2": ("fedglb_ucb", "GlmParts"),
+    "fedglb-ucb-3": ("fedglb_ucb", "GlmParts"),
+    "fldb-gd": ("fldb_gd", "GradientParts"),
+    "fldb-ogd": ("fldb_ogd", "OnlineParts"),
+    "fedego-lasso": ("fedego_lasso", "LassoParts"),
+}
+AGGREGABLE = tuple(_PARTS)
 
 
 def cohort_in(given: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
@@ -43,13 +54,14 @@ def require_aggregable(algorithm: Algorithm, smallest_cohort: int, clients: int)
     >>> require_aggregable(algorithms["async-linucb"](), 3, clients=5)
     Traceback (most recent call last):
     ...
-    fedbandit.core.errors.InvalidInput: secure_aggregation is there for sync-linucb and fedego-lasso, not for \
-async-linucb: choose one of these, or leave it out
+    fedbandit.core.errors.InvalidInput: secure_aggregation is there for sync-linucb, fedglb-ucb, fedglb-ucb-1, \
+fedglb-ucb-2, fedglb-ucb-3, fldb-gd, fldb-ogd and fedego-lasso, not for async-linucb: choose one of these, or \
+leave it out
     """
     if algorithm.id not in AGGREGABLE:
         raise InvalidInput(
-            f"secure_aggregation is there for {' and '.join(AGGREGABLE)}, not for {algorithm.id}: choose one of these, "
-            "or leave it out"
+            f"secure_aggregation is there for {', '.join(AGGREGABLE[:-1])} and {AGGREGABLE[-1]}, not for "
+            f"{algorithm.id}: choose one of these, or leave it out"
         )
     if algorithm.discount < 1.0:
         raise InvalidInput(
@@ -75,12 +87,11 @@ def secured(sides: Federation, algorithm: Algorithm, setting: Setting, number: i
     except ImportError:
         raise InvalidInput("secure_aggregation needs the library cryptography: install fedbandit[deploy]") from None
     from fedbandit.secure.clients import SecureClients
-    from fedbandit.secure.fedego_lasso import LassoParts
     from fedbandit.secure.member import Participation
     from fedbandit.secure.server import SecureServer
-    from fedbandit.secure.sync_linucb import SyncParts
 
-    parts = (SyncParts if algorithm.id == "sync-linucb" else LassoParts)(algorithm, setting)
+    module, name = _PARTS[algorithm.id]
+    parts = getattr(import_module(f"fedbandit.secure.{module}"), name)(algorithm, setting)
     answers = Schema.of(sides.clients, Download, setting)
     sizes = {"N": setting.clients, "words": parts.words, "certificate": CERTIFICATE_BYTES, "body": answers.most_bytes}
     part = Participation(number, setting.clients, smallest_cohort)

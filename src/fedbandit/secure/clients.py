@@ -15,7 +15,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Clients, Decided, Outgoing
-from fedbandit.core.messages import Message, Upload
+from fedbandit.core.messages import Download, Message, Upload
 from fedbandit.core.scores import ScorePart
 from fedbandit.core.turns import Observations
 from fedbandit.secure.member import IDLE, KEYED, MASKED, SECRET_BYTES, SHARED, Member, Participation, Secret, statement
@@ -29,6 +29,7 @@ from fedbandit.secure.messages import (
     Left,
     Parcels,
     Present,
+    Question,
     Ready,
     Result,
     Roster,
@@ -122,18 +123,17 @@ class SecureClients:
     def learn(self, state: SecureCohort, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in what was observed; where it would be sent now, ask for an aggregation in place of that."""
         outgoing = self.within.learn(state.within, who, seen)
-        for each in outgoing:
-            self.parts.keep(self.within, state, each.message)
-        if not outgoing or state.has_called or state.member.stage != IDLE:
+        is_enough = [self.parts.keep(self.within, state, each.message) for each in outgoing]
+        if not any(is_enough) or state.has_called:
             return ()
-        state.has_called = True
-        return (Outgoing(who, Ready()),)
+        state.owes_call = state.member.stage != IDLE
+        state.has_called = not state.owes_call
+        return (Outgoing(who, Ready()),) if state.has_called else ()
 
     def check(self, state: SecureCohort, message: AnyDownload, identity: Identity) -> None:
         """Raise ProtocolError if this site does not answer a download, which it then has not heard."""
         member = state.member
-        if isinstance(message, Result) and message.length:
-            self._opened(message.body[: message.length].tobytes())
+        self._said(message)
         if not isinstance(message, Roster | Parcels | Present) or not self._fits(member, message):
             return
         if isinstance(message, Roster):
@@ -163,7 +163,7 @@ class SecureClients:
         if isinstance(message, Call):
             return (Outgoing(to, self._join(state, message, drawn)),)
         if isinstance(message, Result):
-            return self._finish(state, to, message)
+            return self._finish(state, to, self._said(message))
         if not self._fits(member, message):
             return self._leave(state, to, message)
         if isinstance(message, Roster):
@@ -187,13 +187,15 @@ class SecureClients:
         member.clear()
 
     def _put_back(self, state: SecureCohort) -> None:
-        self.parts.put_back(self.within, state, state.member.part, state.member.observations)
+        if not state.member.step:  # later steps ask for answers, which are made anew
+            self.parts.put_back(self.within, state, state.member.part, state.member.observations)
 
     def _join(self, state: SecureCohort, call: Call, drawn: Drawn | None) -> Keys:
-        """Take all that there is as the part of this aggregation, and tell the keys for it."""
+        """Take all that there is as the part of this aggregation, or an answer, and tell the keys for it."""
         member = state.member
         member.version, member.step = call.version, call.step
-        member.part, member.observations = self.parts.take(self.within, state)
+        member.part, member.observations = self.parts.take(self.within, state, self._said(call))
+        state.owes_call &= call.step > 0
         vouched = drawn.vouch(self._statement(member, drawn)) if drawn is not None and member.observations else b""
         if not vouched or drawn is None:  # it has nothing, or nobody can sign its keys now
             if member.observations:
@@ -222,7 +224,19 @@ class SecureClients:
             return ()  # it has answered this, or a later step
         return (Outgoing(to, Left(np.array([message.version]), np.array([message.step]))),)
 
-    def _finish(self, state: SecureCohort, to: Ints, result: Result) -> Sequence[Outgoing[Upload]]:
-        if not result.length:
+    def _said(self, message: AnyDownload) -> Download | None:
+        """Return what the algorithm says in a download, if anything."""
+        if not isinstance(message, Question | Result) or not message.length:
+            return None
+        said = self._opened(message.body[: message.length].tobytes())
+        assert isinstance(said, Download)  # its schema knows no other
+        return said
+
+    def _finish(self, state: SecureCohort, to: Ints, said: Download | None) -> Sequence[Outgoing[Upload]]:
+        """Take in what ends a round; where all wait for each other, say that there is more already."""
+        if said is not None:
+            self.parts.hear(self.within, state, said)
+        if not (state.owes_call and self.parts.waits_for_all):
             return ()
-        return self.within.receive(state.within, to, self._opened(result.body[: result.length].tobytes()))
+        state.owes_call, state.has_called = False, True
+        return (Outgoing(to, Ready()),)

@@ -6,8 +6,9 @@ tells which stage it has ended: stage n ends with turn 2^n K q.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +28,8 @@ from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload
 from fedbandit.secure.gathering import Gathering
 from fedbandit.secure.member import Member
-from fedbandit.secure.parts import SecureCohort, SecureServerState
+from fedbandit.secure.parts import Parts, SecureCohort, SecureServerState
+from fedbandit.secure.rounding import Rounding
 
 
 @dataclass
@@ -46,7 +48,7 @@ class SecureAveragingServerState(SecureServerState):
     within: AveragingServerState
 
 
-class LassoParts:
+class LassoParts(Parts):
     """What sites of `fedego-lasso` contribute."""
 
     waits_for_all = True  # each ends its stage by itself
@@ -58,12 +60,13 @@ class LassoParts:
         self.words = setting.arms * setting.dimension
         self.block = setting.arms * algorithm.unit  # K q
 
-    def keep(self, side: Clients, cohort: SecureLassoCohort, upload: Upload) -> None:
+    def keep(self, side: Clients, cohort: SecureLassoCohort, upload: Upload) -> bool:
         """Keep the estimates of a stage that has ended, in place of those of an earlier one."""
         assert isinstance(upload, TeamworkEstimates)
         self.put_back(side, cohort, upload.estimates[0].ravel(), self.block << int(upload.stage[0]))
+        return True
 
-    def take(self, side: Clients, cohort: SecureLassoCohort) -> tuple[Floats, int]:  # noqa: ARG002
+    def take(self, side: Clients, cohort: SecureLassoCohort, question: Download | None) -> tuple[Floats, int]:  # noqa: ARG002
         """Return the estimates, if there are any."""
         taken = cohort.estimates, cohort.turns
         cohort.estimates, cohort.turns = np.zeros(0), 0
@@ -75,21 +78,25 @@ class LassoParts:
             cohort.estimates, cohort.turns = part.copy(), observations
 
     def check_sum(
-        self, side: Server, state: AveragingServerState, total: Floats, observations: Mapping[int, int]
+        self, side: Server, state: SecureAveragingServerState, total: Floats, observations: Mapping[int, int],
+        bounds: Bounds,
     ) -> None:  # fmt: skip
         """Refuse numbers of turns after which no stage ends, and averages that no estimates have."""
         for client, turns in observations.items():
             if turns % self.block or (turns // self.block).bit_count() != 1:
                 raise ProtocolError(f"site {client} has had {turns} turns, after which no stage ends")
-        side.check(state, 0, self._average(total, observations), Bounds(), 0)
+        off = cast(AveragingServer, side).penalty * self.shape[1] * Rounding(1, 1).error  # of what is compared with R^2
+        eased = replace(bounds, reward=math.sqrt(bounds.reward**2 + off))
+        side.check(state.within, 0, self._average(total, observations), eased, 0)
 
     def merge(
-        self, side: Server, state: AveragingServerState, total: Floats, observations: Mapping[int, int], empty: Ints  # noqa: ARG002
+        self, side: Server, state: SecureAveragingServerState, total: Floats, observations: Mapping[int, int],
+        empty: Ints,  # noqa: ARG002
     ) -> Sequence[Outgoing[Download]]:  # fmt: skip
         """Let each site that is counted have sent the average."""
         server = cast(AveragingServer, side)
-        outgoing = server.receive(state, np.array(sorted(observations)), self._average(total, observations))
-        return outgoing or server.deadline(state)
+        outgoing = server.receive(state.within, np.array(sorted(observations)), self._average(total, observations))
+        return outgoing or server.deadline(state.within)
 
     def _average(self, total: Floats, observations: Mapping[int, int]) -> TeamworkEstimates:
         average = (total / len(observations)).reshape(self.shape)

@@ -45,6 +45,7 @@ class Gathering:
     dropped: int = 0  # those that too few took part in
     abandoned: int = 0  # those that an operator gave up
     refused: int = 0  # those whose sum no honest sites can have
+    reason: str = ""  # of the last that was refused
 
     @property
     def name(self) -> str:
@@ -75,11 +76,11 @@ class Gathering:
             self.stage = READY
             self.awaited = [client for client in range(len(self.counted)) if client not in self.ready]
 
-    def begin(self) -> None:
-        """Call all to the next aggregation."""
+    def begin(self, awaited: list[int], step: int = 0) -> None:
+        """Call sites to the next aggregation, which is that step of its round."""
         self.clear()
         self.version += 1
-        self.stage, self.awaited = KEYS, list(range(len(self.counted)))
+        self.stage, self.awaited, self.step = KEYS, awaited, step
 
     def clear(self) -> None:
         """Forget all that was heard in an aggregation."""
@@ -165,7 +166,7 @@ class Gathering:
             self.observations[sender] = int(message.observations[0])
             self.keys.pop(sender, None)
             if not self.observations[sender]:
-                self.ready.discard(sender)
+                self.ready -= {sender} if not self.step else set()
             else:
                 self.keys[sender] = _content(message)
                 self.vouched[sender] = message.signature[0].tobytes() + message.certificate[0].tobytes()

@@ -1,8 +1,9 @@
 """What travels in the four steps of a secure aggregation, in the order in which it does.
 
 Sites send `Ready`, `Keys`, `Shares`, `Masked` and `Unmask`, or `Left`. The coordinator answers each step, when all have
-answered or the deadline is over, with `Call`, `Roster`, `Parcels`, `Present` and `Result`. Aggregations are named by
-`version` and `step`. Rows of arrays belong to sites by their numbers; those of sites that take no part are zeros.
+answered or the deadline is over, with `Call` (or `Question`), `Roster`, `Parcels`, `Present` and `Result`. Aggregations
+are named by `version`, which no two have in common, and `step`, which exchange of its round one is. Rows of arrays
+belong to sites by their numbers; those of sites that take no part are zeros.
 
 Every `Call` and `Result` tells of each site in which aggregation its sums were counted last: whoever has missed a
 download knows by the next one whether its part was in.
@@ -115,6 +116,14 @@ class Call(Download, kind="secure.call"):
 
 
 @dataclass(frozen=True)
+class Question(Call, kind="secure.question"):
+    """The same, to add up answers to what the algorithm asks."""
+
+    length: int = header()  # of the algorithm's message
+    body: Bytes = array(Layout.BYTES, shape=("body",))
+
+
+@dataclass(frozen=True)
 class Roster(Download, kind="secure.roster"):
     """After step 1: who contributes how many observations, with which keys."""
 
@@ -157,9 +166,9 @@ class Result(Download, kind="secure.result"):
 
 
 UPLOADS = (Ready, Keys, Shares, Masked, Unmask, Left)
-DOWNLOADS = (Call, Roster, Parcels, Present, Result)
+DOWNLOADS = (Call, Question, Roster, Parcels, Present, Result)
 AnyUpload: TypeAlias = Ready | Keys | Shares | Masked | Unmask | Left
-AnyDownload: TypeAlias = Call | Roster | Parcels | Present | Result
+AnyDownload: TypeAlias = Call | Question | Roster | Parcels | Present | Result
 
 
 def row_of(data: bytes) -> Bytes:

@@ -19,9 +19,11 @@ from fedbandit.secure.messages import (
     SIGNATURE_BYTES,
     UPLOADS,
     AnyUpload,
+    Bytes,
     Call,
     Parcels,
     Present,
+    Question,
     Ready,
     Result,
     Roster,
@@ -108,7 +110,7 @@ class SecureServer:
         if not gathering.is_under_way:
             return ()
         gathering.abandoned += 1
-        return self._end(state)
+        return self._give_up(state)
 
     def _take_in(self, state: SecureServerState, sender: int, message: AnyUpload) -> Sequence[Outgoing[Download]]:
         gathering = state.gathering
@@ -123,11 +125,20 @@ class SecureServer:
         return self._advance(state, is_over=False) if gathering.is_under_way else ()
 
     def _call(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
-        """Call all to the next aggregation."""
+        """Call all to the first aggregation of a round."""
+        everyone, question = np.arange(len(state.gathering.counted)), self.parts.opening(self.within, state)
+        if question is not None:
+            return self._ask(state, Outgoing(everyone, question), step=0)
         gathering = state.gathering
-        gathering.begin()
-        call = Call(gathering.version, gathering.step, gathering.counted.astype(np.float64))
-        return (Outgoing(np.array(gathering.awaited), call),)
+        gathering.begin(everyone.tolist())
+        return (Outgoing(everyone, Call(gathering.version, 0, gathering.counted.astype(np.float64))),)
+
+    def _ask(self, state: SecureServerState, asked: Outgoing[Download], step: int) -> Sequence[Outgoing[Download]]:
+        """Call sites to an aggregation of what they answer to a question."""
+        gathering, body = state.gathering, encode(asked.message)
+        gathering.begin(asked.clients.tolist(), step)
+        told = gathering.counted.astype(np.float64)
+        return (Outgoing(asked.clients, Question(gathering.version, step, told, len(body), self._padded(body))),)
 
     def _advance(self, state: SecureServerState, *, is_over: bool) -> Sequence[Outgoing[Download]]:
         gathering = state.gathering
@@ -141,7 +152,7 @@ class SecureServer:
                 gathering.go_on()
                 return self._next_step(state)
         gathering.dropped += 1
-        return self._end(state)
+        return self._give_up(state)
 
     def _next_step(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
         gathering, clients = state.gathering, len(state.gathering.counted)
@@ -175,23 +186,36 @@ class SecureServer:
         empty = np.array([client for client, count in sorted(gathering.observations.items()) if not count], dtype=int)
         observations = {client: gathering.observations[client] for client in counted.tolist()}
         gathering.counted[counted] = gathering.version
-        gathering.ready.difference_update(observations)
+        if not gathering.step:
+            gathering.ready.difference_update(observations)
+        bounds = self.within.bounds(Bounds(state.context, state.reward))
         try:
-            self.parts.check_sum(self.within, state.within, values, observations)
-        except ProtocolError:
+            self.parts.check_sum(self.within, state, values, observations, bounds)
+        except ProtocolError as error:
             gathering.refused += 1
-            return self._end(state)
+            gathering.reason = str(error)
+            return self._give_up(state)
         gathering.finished += 1
-        (outgoing,) = self.parts.merge(self.within, state.within, values, observations, empty)
+        (outgoing,) = self.parts.merge(self.within, state, values, observations, empty)
+        if self.parts.is_question(outgoing.message):
+            return self._ask(state, outgoing, gathering.step + 1)
         return self._end(state, encode(outgoing.message))
+
+    def _give_up(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
+        """End a round of which no sum comes."""
+        told = self.parts.give_up(self.within, state)
+        return self._end(state, encode(told[0].message) if told else b"")
 
     def _end(self, state: SecureServerState, body: bytes = b"") -> Sequence[Outgoing[Download]]:
         """Tell all that the aggregation is over, and whose parts were counted."""
         gathering = state.gathering
         gathering.clear()
         gathering.wait_for_all()
-        padded = np.frombuffer(body.ljust(self.sizes["body"], b"\0"), dtype=np.uint8)
         counted = gathering.counted.astype(np.float64)
-        result = Result(gathering.version, gathering.step, counted, len(body), padded)
+        result = Result(gathering.version, gathering.step, counted, len(body), self._padded(body))
         ended = Outgoing(np.arange(len(counted)), result)
         return (ended, *self._call(state)) if gathering.stage == READY and not gathering.awaited else (ended,)
+
+    def _padded(self, body: bytes) -> Bytes:
+        """Return a message of the algorithm at the length that all of them have."""
+        return np.frombuffer(body.ljust(self.sizes["body"], b"\0"), dtype=np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -20,10 +21,11 @@ from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload
 from fedbandit.secure.gathering import Gathering
 from fedbandit.secure.member import Member
-from fedbandit.secure.parts import SecureCohort, SecureServerState
-from fedbandit.secure.ring import FRACTION
+from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState
+from fedbandit.secure.rounding import Rounding
+from fedbandit.secure.triangle import Triangle
 
-WHO = np.zeros(1, dtype=np.int64)
+SHARE = 2.0**-10  # c, by which squares of rewards may be larger than the limits say: see `check_sum`
 
 
 @dataclass
@@ -40,7 +42,7 @@ class SecureSyncServerState(SecureServerState):
     within: SyncServerState
 
 
-class SyncParts:
+class SyncParts(Parts):
     """What sites of `sync-linucb` contribute."""
 
     waits_for_all = False  # the event of one calls all
@@ -53,57 +55,61 @@ class SyncParts:
                 f"precision={algorithm.precision!r} sends factors, which masks do not add up: leave it at 'float64' "
                 "with secure_aggregation"
             )
-        self.size = setting.dimension
-        self.upper = np.triu_indices(self.size)
-        self.words = len(self.upper[0]) + self.size
+        self.triangle = Triangle(setting.dimension)
+        self.words = self.triangle.words + setting.dimension
 
-    def keep(self, side: Clients, cohort: SecureLinearCohort, upload: Upload) -> None:
+    def keep(self, side: Clients, cohort: SecureLinearCohort, upload: Upload) -> bool:
         """Put sums back into the buffer that they were taken from."""
         assert isinstance(upload, Statistics)
         self._add(side, cohort, upload)
+        return True
 
-    def take(self, side: Clients, cohort: SecureLinearCohort) -> tuple[Floats, int]:
+    def take(self, side: Clients, cohort: SecureLinearCohort, question: Download | None) -> tuple[Floats, int]:  # noqa: ARG002
         """Call the client, which empties its buffer."""
         (outgoing,) = side.receive(cohort.within, WHO, Call(version=0))
         message = cast(Statistics, outgoing.message)
-        return np.concatenate([message.gram[0][self.upper], message.moment[0]]), int(message.observations[0])
+        packed = self.triangle.packed(message.gram[0])
+        return np.concatenate([packed, message.moment[0]]), int(message.observations[0])
 
     def put_back(self, side: Clients, cohort: SecureLinearCohort, part: Floats, observations: int) -> None:
         """Add sums to what the client has yet to upload; what it knows includes them already."""
         self._add(side, cohort, self._sums(part, observations))
 
     def check_sum(
-        self, side: Server, state: SyncServerState, total: Floats, observations: Mapping[int, int]
+        self, side: Server, state: SecureSyncServerState, total: Floats, observations: Mapping[int, int], bounds: Bounds
     ) -> None:  # fmt: skip
-        """Refuse sums that are not positive, but for the rounding of each site's numbers."""
-        sums = self._sums(total, sum(observations.values()))
-        rounding = self.size * len(observations) * 0.5**FRACTION
-        eased = replace(sums, gram=sums.gram + rounding * np.eye(self.size))
-        eased.check(Bounds())
-        side.check(state, 0, eased, Bounds(), 0)
+        """Refuse sums that no observations within the bounds have, but for the rounding of each site's numbers.
+
+        With a the sum of x y and e what it is off by, (a + e) (a + e)^T <= (1 + c) a a^T + (1 + 1 / c) e e^T for every
+        c > 0: rewards may be sqrt(1 + c) times as large, and the matrix is lifted by the rest.
+        """
+        n, size = sum(observations.values()), self.triangle.size
+        rounding, sums = Rounding(len(observations), n), self._sums(total, n)
+        rest = (1.0 + 1.0 / SHARE) * size * rounding.error**2 / (n * bounds.reward**2)
+        eased = rounding.eased(replace(bounds, reward=bounds.reward * math.sqrt(1.0 + SHARE)), size)
+        eased = replace(eased, context=math.sqrt(eased.context**2 + size * rest / n))
+        lifted = rounding.lifted(sums.gram[0]) + rest * np.eye(size)
+        checked = replace(sums, gram=lifted[np.newaxis], moment=sums.moment)
+        checked.check(eased)
+        side.check(state.within, 0, checked, eased, 0)
 
     def merge(
-        self, side: Server, state: SyncServerState, total: Floats, observations: Mapping[int, int], empty: Ints
+        self, side: Server, state: SecureSyncServerState, total: Floats, observations: Mapping[int, int], empty: Ints
     ) -> Sequence[Outgoing[Download]]:
         """Let the sum be the upload of one site, and nothing that of all others that took part."""
         server, counted = cast(SyncServer, side), np.array(sorted(observations))
-        server.receive(state, counted[:1], self._sums(total, sum(observations.values())))
-        others = np.concatenate([counted[1:], empty])
+        server.receive(state.within, counted[:1], self._sums(total, sum(observations.values())))
+        others, size = np.concatenate([counted[1:], empty]), self.triangle.size
         nothing = Statistics(
-            np.zeros((len(others), self.size, self.size)),
-            np.zeros((len(others), self.size)),
-            np.zeros(len(others), dtype=np.int64),
+            np.zeros((len(others), size, size)), np.zeros((len(others), size)), np.zeros(len(others), dtype=np.int64)
         )
-        outgoing = server.receive(state, others, nothing)
-        return server.deadline(state) if state.attendance.is_open else outgoing
+        outgoing = server.receive(state.within, others, nothing)
+        return server.deadline(state.within) if state.within.attendance.is_open else outgoing
 
     def _sums(self, values: Floats, observations: int) -> Statistics:
         """Return sums as one client would send them."""
-        gram = np.zeros((self.size, self.size))
-        triangle = len(self.upper[0])
-        gram[self.upper] = values[:triangle]
-        gram.T[self.upper] = values[:triangle]
-        return Statistics(gram[np.newaxis], values[np.newaxis, triangle:].copy(), np.array([observations]))
+        gram = self.triangle.matrix(values[: self.triangle.words])
+        return Statistics(gram[np.newaxis], values[np.newaxis, self.triangle.words :].copy(), np.array([observations]))
 
     def _add(self, side: Clients, cohort: SecureLinearCohort, sums: Statistics) -> None:
         linear, state = cast(LinearClients, side), cohort.within

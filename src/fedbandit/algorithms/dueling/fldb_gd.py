@@ -40,8 +40,15 @@ from fedbandit.algorithms.dueling.shared.family import (
 )
 from fedbandit.algorithms.dueling.shared.gradient_duels import GradientClients, Information, SharedInformation
 from fedbandit.algorithms.dueling.shared.parts import InformationPart
-from fedbandit.algorithms.dueling.shared.search import Gradient, GradientSteps, Lbfgs, Probe, check_gradient
-from fedbandit.algorithms.federated_minimum import Gradients, Questions, Solver, no_questions
+from fedbandit.algorithms.dueling.shared.search import (
+    DuelingSolver,
+    Gradient,
+    GradientSteps,
+    Lbfgs,
+    Probe,
+    check_gradient,
+)
+from fedbandit.algorithms.federated_minimum import Gradients, Questions, no_questions
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
@@ -70,7 +77,7 @@ class GradientServerState:
 class GradientServer(DuelingServer):
     """Adds up information and gradients, and moves theta."""
 
-    def __init__(self, rule: ArmRule, solver: Solver[Search, Gradients], smallest_upload: int) -> None:
+    def __init__(self, rule: ArmRule, solver: DuelingSolver, smallest_upload: int) -> None:
         """Take the arm rule, the way in which theta moves, and how many duels information is over at least."""
         super().__init__(rule)
         self.solver = solver
@@ -146,6 +153,16 @@ class GradientServer(DuelingServer):
         probe = Outgoing(state.attendance.everyone, Probe(state.search.trial.copy(), int(is_answer), questions.number))
         return (probe, *(self.begin(state) if is_answer and state.attendance.is_complete else ()))
 
+    def stop(self, state: GradientServerState) -> Sequence[Outgoing[Download]]:
+        """End a search that cannot go on, if one is under way; return the last answer, if there ever was one."""
+        questions = state.questions
+        if questions.is_open:
+            self.solver.retreat(state.search)
+            questions.close()
+            questions.number += 1
+        answer = Probe(state.search.trial.copy(), 1, questions.number)
+        return (Outgoing(state.attendance.everyone, answer),) if questions.number else ()
+
 
 @dataclass(frozen=True)
 class FLDBGD(
@@ -170,7 +187,7 @@ class FLDBGD(
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
         rule = self.rule(setting, sharing=setting.clients)
-        solvers: dict[str, Solver[Search, Gradients]] = {
+        solvers: dict[str, DuelingSolver] = {
             "lbfgs": Lbfgs(rule.ridge),
             "gradient": GradientSteps(rule.ridge, self.inner_steps, self.step),
         }

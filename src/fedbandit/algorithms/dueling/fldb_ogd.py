@@ -175,6 +175,15 @@ class OnlineServer(DuelingServer):
         """Take one step of the search by all gradients."""
         return self._go_on(state, state.questions.rows)
 
+    def stop(self, state: OnlineServerState) -> Sequence[Outgoing[Download]]:
+        """End a search that cannot go on, if one is under way, and share where it stands."""
+        if not state.questions.is_open:
+            return ()
+        state.questions.close()
+        self.solver.retreat(state.search)
+        state.anchor[:] = state.search.trial
+        return (Outgoing(state.attendance.everyone, self._share(state)),)
+
     def _go_on(self, state: OnlineServerState, answers: Gradients) -> Sequence[Outgoing[Download]]:
         """Take one step of the search; share where it ends, and go on if all have sent more meanwhile."""
         questions = state.questions

@@ -6,8 +6,9 @@ The exchange itself is that of `fedbandit.algorithms.federated_minimum`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from fedbandit.algorithms.federated_minimum import Gradients, Questions
+from fedbandit.algorithms.federated_minimum import Gradients, Questions, Solver
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts, check_length, check_not_ahead
 from fedbandit.core.messages import Download, Upload, array, header
@@ -54,8 +55,15 @@ def check_gradient(questions: Questions[Gradients], message: Gradient, duels: in
         check_length("gradient", message.gradient[0], duels * bounds.context if duels else 0.0)
 
 
+class DuelingSolver(Solver[Search, Gradients], Protocol):
+    """A way in which theta moves, that can be stopped before it has arrived."""
+
+    def retreat(self, search: Search) -> None:
+        """Let the search stand at the best place that is known."""
+
+
 @dataclass(frozen=True)
-class Lbfgs:
+class Lbfgs(DuelingSolver):
     """L-BFGS to the precision of the arithmetic, with what earlier searches taught it of the Hessian."""
 
     ridge: float
@@ -68,9 +76,14 @@ class Lbfgs:
         """Take one quasi-Newton step, or cut the last one short."""
         return descent.advance(search, answers.gradient.sum(axis=0), self.ridge)
 
+    def retreat(self, search: Search) -> None:
+        """Go back to the last place to which the way certainly fell; before the first gradient it is there."""
+        if search.evaluations[0]:
+            search.trial[:] = search.point
+
 
 @dataclass(frozen=True)
-class GradientSteps:
+class GradientSteps(DuelingSolver):
     """Plain gradient descent: a fixed number of steps of a fixed length.
 
     >>> import numpy as np
@@ -93,3 +106,6 @@ class GradientSteps:
         search.evaluations[0] += 1
         search.trial[:] -= self.step * (answers.gradient.sum(axis=0) + self.ridge * search.trial)
         return bool(search.evaluations[0] >= self.inner_steps)
+
+    def retreat(self, search: Search) -> None:
+        """Stay: every step is taken for good."""

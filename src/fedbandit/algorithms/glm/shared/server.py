@@ -72,11 +72,15 @@ class GlmServer(Server):
         if message.version[0] != state.version + 1 or not is_asked:
             return
         self._check_kind(state, self.update, message)
-        if isinstance(message, Statistics):
-            return
+        if not isinstance(message, Statistics):
+            is_batch = isinstance(message, Batch)
+            self.check_size(state, message, int(message.told()[0]) if is_batch else _told(state, sender), bounds)
+
+    def check_size(self, state: GlmServerState, message: Batch | Gradient | Curvature, n: int, bounds: Bounds) -> None:
+        """Refuse an answer to the open question that is too large for n observations."""
+        assert self.update is not None, "else nothing is asked"
         link = self.update.link
-        is_batch = isinstance(message, Batch)
-        model, n = (state.model, int(message.told()[0])) if is_batch else (state.search.iterate, _told(state, sender))
+        model = state.model if isinstance(message, Batch) else state.search.iterate
         residual = largest_residual(link, model, bounds) * bounds.context if n else 0.0
         check_length("gradient", message.gradient[0], n * residual)
         if isinstance(message, Curvature):
@@ -132,6 +136,25 @@ class GlmServer(Server):
         state.version, state.calling_round = version, calling_round
         state.questions.ask()
         return Outgoing(to, self.local.publish(state)), Outgoing(to, Call(version + 1, since=0))
+
+    def go_on_without_silent(self, state: GlmServerState) -> Sequence[Outgoing[Download]]:
+        """Go on by the answers that have come, which cannot be asked for again; whoever is silent takes no more part.
+
+        At a deadline the same place is asked about once more. Where answers are sums over some clients, two of them
+        about one place, over different clients, would be their difference.
+        """
+        assert self.update is not None, "else nothing is asked"
+        state.questions.forget_silent()
+        state.questions.dismiss_silent()
+        if state.questions.number != CALLED:
+            self.update.begin_search(state)
+        return self._go_on(state, self.update)
+
+    def stop(self, state: GlmServerState) -> Sequence[Outgoing[Download]]:
+        """End an update that cannot go on, if one is under way; return the last model, which stays in force."""
+        if state.questions.is_open:
+            self._end(state)
+        return (Outgoing(state.questions.everyone, self.local.publish(state)),) if state.version else ()
 
     def _bring_up_to_date(
         self, state: GlmServerState, update: GlobalUpdate, late: Ints
