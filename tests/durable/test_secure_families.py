@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedbandit.kernels.glm.kept_data import gradient_of_each, gram_of_each
+from fedbandit.kernels.glm.kept_data import gradient_of_each
 from fedbandit.kernels.glm.links import LOGISTIC
 from fedbandit.secure.gathering import NONE
 from fedbandit.secure.messages import Question
 from fedbandit.secure.parts import WHO
 from fedbandit.simulation.replay import replay
 from fedbandit.wire.state import encode_state
-from samples.secure_rounds import SITES, Rounds
+from samples.secure_rounds import SITES, Rounds, total_gram
 
 DUELS = {"ridge": 1.0, "curvature": 0.25}
 PRECISE = {"solver": "newton", "suboptimality": 1e-8}
@@ -61,13 +61,6 @@ def test_a_run_is_that_of_a_plain_federation(name, parameters, rounds):
     assert (gathering.dropped, gathering.refused, gathering.stage) == (0, 0, NONE)
     assert secure.kinds == SECURE, "nothing else leaves a site"
     assert encode_state(replay(secure.charter, secure.journal.records()).state) == encode_state(secure.state)
-
-
-def total_gram(run):
-    """What the coordinator knows, and what is still with the sites."""
-    kept = [run.site_state(number).within for number in range(SITES)]
-    held = sum(gram_of_each(each.kept, WHO, each.shared.called, each.kept.length)[0] for each in kept)
-    return run.within.gram + run.state.pending + held
 
 
 def until_probe(run):

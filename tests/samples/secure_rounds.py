@@ -7,7 +7,9 @@ import numpy as np
 import fedbandit as fb
 from fedbandit.core.algorithm import Setting
 from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.kernels.glm.kept_data import gram_of_each
 from fedbandit.protocol.charter import Charter
+from fedbandit.secure.parts import WHO
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
 from samples import pair
@@ -100,3 +102,10 @@ class Rounds:
     def outer_products(self):
         """The sum over all that was observed of x x^T, or of z z^T."""
         return sum(np.outer(each, each) for each in self.vectors)
+
+
+def total_gram(run):
+    """What the coordinator of a generalised linear federation knows, and what is still with the sites."""
+    kept = [run.site_state(number).within for number in range(SITES)]
+    held = sum(gram_of_each(each.kept, WHO, each.shared.called, each.kept.length)[0] for each in kept)
+    return run.within.gram + run.state.pending + held

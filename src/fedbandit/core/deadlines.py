@@ -1,4 +1,4 @@
-"""What a server side that waits for several clients can do when it has waited long enough."""
+"""What a server side that waits for several clients can do: when it has waited long enough, and with their sums."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from fedbandit.core.arrays import Ints
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download
 
@@ -35,3 +36,17 @@ class GivesUp(Protocol):
 
     def abandon(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Wait no longer; return what is now sent. What those who have answered contributed is lost."""
+
+
+@runtime_checkable
+class ChecksSums(Protocol):
+    """A server side that is given sums over several clients, and checks them as one client's uploads are elsewhere.
+
+    By which limits is a part of its state, so that whoever replays what happened comes to the same end.
+    """
+
+    def sum_limits(self, state: Any) -> Bounds:
+        """Return the limits of arms and rewards."""
+
+    def limit_sums(self, state: Any, limits: Bounds) -> None:
+        """Go by other limits from now on."""

@@ -1,19 +1,24 @@
-"""A secure aggregation is given up: its last step waits for sites that will never answer.
+"""Sums of secure aggregations: by which limits they are checked, and what becomes of one that never comes.
 
 Until that step a deadline drops an aggregation, and sites keep their data. In it they have counted their parts as
 spent, so that no deadline applies, and any t answers give the sum, whenever they come. If so many sites are lost for
 good that t cannot be had, an operator gives the sum up: that is a record of the journal, and the sum is never made.
+
+A sum is checked against the federation's limits as one site's upload of so many observations. Whether it passes decides
+about the state, so that the limits are in the journal too, before the first frame that is taken in with them.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from fedbandit.core.bounds import Bounds
 from fedbandit.core.deadlines import GivesUp
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.renewal import DAY
 from fedbandit.durable.revised_server import RevisedServer
 from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.protocol.envelope import Envelope
 
 WAITS, REFUSED = "sum-waits", "sum-refused"
 LONG_SECONDS = 600.0  # after which somebody should look why a last step is not over
@@ -24,6 +29,15 @@ class Abandoned(NamedTuple):
 
     lost: list[int]
     awaited: list[int]
+
+
+def limits_in(record: ServerRecord) -> Bounds:
+    """Return the limits that a record tells.
+
+    >>> limits_in(ServerRecord(What.LIMITED, 7.5, b"2.0 inf"))
+    Bounds(context=2.0, reward=inf)
+    """
+    return Bounds(*map(float, record.data.split()))
 
 
 class AbandoningServer(RevisedServer):
@@ -51,9 +65,27 @@ class AbandoningServer(RevisedServer):
             text = f"secure aggregation {gathering.name} waits for too many of its sites to end, {listed}: start them, "
             self.concerns.note(WAITS, f"{text}or give it up with `fedbandit abandon` if they are lost for good", now)
         if gathering.refused > self._refused_sums:
-            text = "the sum of a secure aggregation was not one that observations can have, and is not taken in: some "
-            self.concerns.note(REFUSED, f"{text}site lies or is broken, and nobody can tell which", now, lasts=DAY)
+            text = (
+                f"the sum of a secure aggregation is none that observations can have ({gathering.reason}), and was not "
+            )
+            blamed = "taken in: some site lies or is broken, and nobody can tell which"
+            self.concerns.note(REFUSED, text + blamed, now, lasts=DAY)
         self._refused_sums = gathering.refused
+
+    def _limit_sums(self, now: float) -> None:
+        """Write down by which limits sums are checked, where these are others than before."""
+        before, limits = self.node.sum_limits(), self.validation.limits.bounds
+        if before not in (None, limits):
+            record = ServerRecord(What.LIMITED, now, f"{limits.context!r} {limits.reward!r}".encode())
+            self._append(record)
+            self._take_in(record)
+
+    def _take_in_of_rounds(self, record: ServerRecord) -> list[Envelope]:
+        """Change what is known of an open round, or of how sums are checked, as a record says; return what is sent."""
+        if record.what is What.LIMITED:
+            self.node.limit_sums(limits_in(record))
+            return []
+        return self.node.deadline() if record.what is What.DEADLINE else self.node.abandon()
 
     def abandon(self, now: float) -> Abandoned:
         """Give up the secure aggregation whose last step is under way; sites hear of it when they next ask."""

@@ -166,8 +166,8 @@ class JournalledServer(AbandoningServer):
         downloads: list[Envelope] = []
         if record.what is What.FRAME:
             downloads = self._take_in_frame(frame or Frame.from_bytes(record.data), record.time, upload)
-        elif record.what in (What.DEADLINE, What.ABANDONED):
-            downloads = self.node.deadline() if record.what is What.DEADLINE else self.node.abandon()
+        elif record.what in (What.DEADLINE, What.ABANDONED, What.LIMITED):
+            downloads = self._take_in_of_rounds(record)
         elif record.what in (What.BEGAN, What.OPENED) and record.data:  # without: it went on in the epoch that it had
             self.node.epoch = int(record.data.split()[0])
         elif record.what is What.RENEWED:

@@ -51,6 +51,7 @@ class DurableServer(JournalledServer):
             self._write(ServerRecord(What.RENEWED, now, f"{judged.new_epoch} {frame.client}".encode()))
             self.has_renewed = True
         if judged.is_news:
+            self._limit_sums(now)
             record = ServerRecord(What.FRAME, now, data)
             self._append(record)
             try:

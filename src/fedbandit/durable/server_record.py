@@ -33,6 +33,7 @@ class What(IntEnum):
     FORGOT = 10  # a site was forgotten: its number, a new epoch of downloads, who is told anew: see `durable.erasure`
     ERASED = 11  # in the place of a record of a site that was forgotten: its digest, with a salt that is not kept
     ABANDONED = 12  # a secure aggregation was given up: see `durable.abandoning`
+    LIMITED = 13  # sums of secure aggregations are checked by other limits: of arms and of rewards
 
 
 _KNOWN = frozenset(What)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Ints
-from fedbandit.core.deadlines import GivesUp, MeetsDeadlines
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.deadlines import ChecksSums, GivesUp, MeetsDeadlines
 from fedbandit.core.erasing import CountsOn, TellsAnew
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
@@ -106,6 +107,15 @@ class ServerNode(FadingNode[Server]):
     def abandon(self) -> list[Envelope]:
         """Give up the secure aggregation that is under way, if any: see `core.deadlines`."""
         return self._seal(self.side.abandon(self.state)) if isinstance(self.side, GivesUp) else []
+
+    def sum_limits(self) -> Bounds | None:
+        """Return the limits by which sums over several clients are checked; None: there are no such sums."""
+        return self.side.sum_limits(self.state) if isinstance(self.side, ChecksSums) else None
+
+    def limit_sums(self, limits: Bounds) -> None:
+        """Check sums over several clients by other limits from now on."""
+        if isinstance(self.side, ChecksSums):
+            self.side.limit_sums(self.state, limits)
 
     def tell_anew(self, to: Ints, epoch: int, number: int = 0) -> list[Envelope]:
         """Tell clients all that there is in a new epoch, in place of all before; they have heard of numbers so high."""

@@ -42,6 +42,7 @@ class SecureClients:
     """A client side that sends nothing of its own but under masks; in all else it is the side within."""
 
     kinds = DOWNLOADS
+    number_bytes = 8  # whatever the numbers of the side within have
     secret_bytes = SECRET_BYTES  # that a site draws for an answer
 
     def __init__(

@@ -39,6 +39,7 @@ class SecureServer:
 
     kinds = UPLOADS
     rounding = 0.0
+    number_bytes = 8  # whatever the numbers of the side within have
 
     def __init__(self, within: Server, parts: Parts, smallest_cohort: int, sizes: dict[str, int]) -> None:
         """Take the side, how its sums are added up, over how many sites at least, and the sizes of messages."""
@@ -111,6 +112,14 @@ class SecureServer:
             return ()
         gathering.abandoned += 1
         return self._give_up(state)
+
+    def sum_limits(self, state: SecureServerState) -> Bounds:
+        """Return the limits by which sums are checked."""
+        return Bounds(state.context, state.reward)
+
+    def limit_sums(self, state: SecureServerState, limits: Bounds) -> None:
+        """Check sums by other limits."""
+        state.context, state.reward = limits.context, limits.reward
 
     def _take_in(self, state: SecureServerState, sender: int, message: AnyUpload) -> Sequence[Outgoing[Download]]:
         gathering = state.gathering
@@ -188,7 +197,7 @@ class SecureServer:
         gathering.counted[counted] = gathering.version
         if not gathering.step:
             gathering.ready.difference_update(observations)
-        bounds = self.within.bounds(Bounds(state.context, state.reward))
+        bounds = self.within.bounds(self.sum_limits(state))
         try:
             self.parts.check_sum(self.within, state, values, observations, bounds)
         except ProtocolError as error:

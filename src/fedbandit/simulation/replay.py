@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fedbandit.durable.abandoning import limits_in
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.charter import Charter
@@ -29,6 +30,8 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
             node.deadline()
         elif record.what is What.ABANDONED:
             node.abandon()
+        elif record.what is What.LIMITED:
+            node.limit_sums(limits_in(record))
         elif record.what is What.TICKED:
             node.tick(int(record.data))
         elif record.what is What.REVISED:

@@ -153,7 +153,9 @@ def test_sums_are_aggregated_securely_if_the_table_says_so_and_that_no_limits_ho
     assert plan.federations[0].charter.smallest_cohort == 3
     assert secure_plan(tmp_path, more="smallest_cohort = 4").federations[0].charter.smallest_cohort == 4
     (said,) = plan.warnings().values()
-    assert said.startswith("secure_aggregation hides what one site sends, so that no limits hold for it")
+    assert said.startswith(
+        "secure_aggregation hides what one site sends, so that limits hold for sums over sites alone"
+    )
 
 
 def test_without_certificates_sums_are_not_aggregated_securely(tmp_path):

@@ -9,8 +9,8 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.protocol.charter import Charter
 
 HIDDEN = (
-    "secure_aggregation hides what one site sends, so that no limits hold for it: a site that lies can shift the "
-    "shared model at will, and nobody sees which"
+    "secure_aggregation hides what one site sends, so that limits hold for sums over sites alone, and rates for none: "
+    "a site that lies can shift the shared model at will, and nobody sees which"
 )
 
 
