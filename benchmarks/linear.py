@@ -92,8 +92,8 @@ ROWS = (
         for delivery in ("turn", "upload")
         for precision, most in (("float64", 1.5), ("float16", 2.5))
     ),
-    Row("one client by hand: choose", 25, "µs", lambda: _by_hand()[0], "bare NumPy 12, River 668, MABWiser 288"),
-    Row("one client by hand: learn", 25, "µs", lambda: _by_hand()[1], "bare NumPy 11, River 28, MABWiser 3,681"),
+    Row("one client by hand: choose", 25, "µs", lambda: _by_hand()[0], "bare NumPy 12; python -m benchmarks peers"),
+    Row("one client by hand: learn", 25, "µs", lambda: _by_hand()[1], "bare NumPy 11; python -m benchmarks peers"),
     Row("import fedbandit", 0.5, "s", lambda: seconds_of_process("import fedbandit")),
     Row("fedbandit list", 1.0, "s", lambda: seconds_of_process(
         "import sys; sys.argv = ['fedbandit', 'list']; from fedbandit.cli import main; main()")),
