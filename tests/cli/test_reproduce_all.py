@@ -100,6 +100,7 @@ REFUSED = {
     "an unknown paper": (("--all", "--paper", "fldbb"), "unknown paper 'fldbb': did you mean 'fldb'"),
     "no seeds": (("--all", "--seeds", "0"), "--seeds must be at least 1, not 0"),
     "no jobs": (("--all", "--jobs", "0"), "--jobs must not be 0"),
+    "a format that nobody knows": (("--all", "--format", "gif"), "unknown format 'gif'"),
     "a file as folder": (("--all", "--output", "file"), "--output file: cannot make file/full"),
 }
 

@@ -41,12 +41,20 @@ def reproduce(
     on: Annotated[
         str | None, typer.Option(help="A cluster to run on: dask://HOST:PORT, ray, or ray://HOST:PORT.")
     ] = None,
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help="Figures as pdf or pgf too (repeatable), beside PNG and SVG.")
+    ] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, instead of the experiment's own number.")] = None,
     output: Annotated[Path, typer.Option(help="The folder for results.")] = Path("results"),
 ) -> None:
     """Run an experiment, or all of the papers; write tables, figures and reports. Finished runs are not run again."""
     if jobs == 0:
         raise InvalidInput("--jobs must not be 0: give the number of runs at once, or -1 for all cores")
+    further = tuple(formats or ())
+    if further:
+        from fedbandit.simulation.drawing import check_formats  # matplotlib is imported only by those who draw
+
+        check_formats(further)
     cluster = None if on is None else cluster_at(on)
     at_once = jobs if jobs > 0 else (os.cpu_count() or 1) if cluster is None else cluster.workers
     if (experiment is None) != everything:
@@ -55,12 +63,12 @@ def reproduce(
     if experiment is None:
         chosen = panels_of(paper)
         reproduce_all(
-            chosen, [_chosen(each, quick, seeds) for each in experiments_of(chosen)], output, at_once, cluster
+            chosen, [_chosen(each, quick, seeds) for each in experiments_of(chosen)], output, at_once, cluster, further
         )
         return
     if paper is not None:
         raise InvalidInput(f"--paper {paper} is for --all: give both, or leave it out")
-    found = reproduce_one(_experiment(experiment, quick, seeds), output, at_once, cluster)
+    found = reproduce_one(_experiment(experiment, quick, seeds), output, at_once, cluster, further)
     _show(found)
 
 

@@ -29,11 +29,13 @@ from fedbandit.results.everything import (
 from fedbandit.results.reproduce import Reproduced, reproduce
 
 
-def reproduce_one(experiment: Experiment, output: Path, jobs: int, on: Cluster | None) -> Reproduced:
+def reproduce_one(
+    experiment: Experiment, output: Path, jobs: int, on: Cluster | None, formats: Sequence[str]
+) -> Reproduced:
     """Run an experiment into its folder, behind a progress bar."""
     folder = _made(folder_of(experiment, output), output)
     with Bar(experiment.id) as bar:
-        return reproduce(experiment, folder, jobs=jobs, on=on, progress=bar.show)
+        return reproduce(experiment, folder, jobs=jobs, on=on, formats=formats, progress=bar.show)
 
 
 def _made(folder: Path, output: Path) -> Path:
@@ -47,7 +49,12 @@ def _made(folder: Path, output: Path) -> Path:
 
 
 def reproduce_all(
-    panels: Sequence[Panel], chosen: Sequence[Experiment], output: Path, jobs: int, on: Cluster | None
+    panels: Sequence[Panel],
+    chosen: Sequence[Experiment],
+    output: Path,
+    jobs: int,
+    on: Cluster | None,
+    formats: Sequence[str],
 ) -> None:
     """Run experiments one after the other; those that cannot be run here are told, and end in exit code 1."""
     forecast, plans, left_out = Forecast(), [], {}
@@ -62,7 +69,7 @@ def reproduce_all(
     for number, plan in enumerate(plans, start=1):
         name, began = plan.experiment.id, time.monotonic()
         try:
-            found[name] = reproduce_one(plan.experiment, output, jobs, on)
+            found[name] = reproduce_one(plan.experiment, output, jobs, on, formats)
         except FedbanditError as error:
             left_out[name] = str(error)
             continue

@@ -31,6 +31,14 @@ class Figure:
         """
         return self.name or self.kind
 
+    def shows(self, label: str) -> bool:
+        """Tell whether a series is shown.
+
+        >>> TradeOff().shows("Sync"), TradeOff(series=("Async",)).shows("Sync")
+        (True, False)
+        """
+        return not self.series or label in self.series
+
 
 @dataclass(frozen=True)
 class TradeOff(Figure):

@@ -16,12 +16,16 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.recommendation import Recommendation
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Groups, Map
+from fedbandit.experiments.panel import Published
+from fedbandit.results.published_points import explain, mark, published_of
 from fedbandit.results.record import BY_CLIENT, Record, group_of, group_totals
 from fedbandit.simulation.drawing import COLOURS, STYLE, write
 from fedbandit.simulation.run import environment_named
 
 
-def draw_groups(figure: Groups, experiment: Experiment, records: Mapping[str, Record], folder: Path) -> list[Path]:
+def draw_groups(
+    figure: Groups, experiment: Experiment, records: Mapping[str, Record], folder: Path, formats: Sequence[str] = ()
+) -> list[Path]:
     """Draw the bars and write the table, or draw the map; return the files that were written."""
     by_point: dict[str, list[Record]] = {}
     for series, point, cell in experiment.cells():
@@ -33,13 +37,13 @@ def draw_groups(figure: Groups, experiment: Experiment, records: Mapping[str, Re
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
         if isinstance(figure, Map):
             _map(axes, figure, experiment, next(iter(by_point.values()))[0])
-            return write(canvas, folder / figure.file_name)
+            return write(canvas, folder / figure.file_name, formats)
         table = group_table(figure, by_point)
-        _bars(axes, figure, by_point)
+        _bars(axes, figure, by_point, published_of(experiment))
         path = folder / f"{figure.file_name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)
-        return [*write(canvas, folder / figure.file_name), path]
+        return [*write(canvas, folder / figure.file_name, formats), path]
 
 
 def group_table(figure: Groups, by_point: Mapping[str, Sequence[Record]]) -> list[list[str]]:
@@ -63,16 +67,38 @@ def _means(records: Sequence[Record], figure: Groups) -> dict[str, Floats]:
     }
 
 
-def _bars(axes: Any, figure: Groups, by_point: Mapping[str, Sequence[Record]]) -> None:
+def _bars(axes: Any, figure: Groups, by_point: Mapping[str, Sequence[Record]], published: Sequence[Published]) -> None:
+    """Draw a bar for each group and point, with its standard error over seeds, and published means beside it."""
     width = 0.8 / len(by_point)
+    known = {(each.quantity, each.point): each.value for each in published}
+    turns = {each.quantity: each.value for each in published if each.quantity.startswith("turns ")}
+    marked = 0
     for place, (point, records) in enumerate(by_point.items()):
-        means = _means(records, figure)
-        height = means["rewards"] / np.maximum(means["turns"], 1.0)
-        axes.bar(np.arange(figure.count) + place * width, height, width, color=COLOURS[place], label=point)
+        across = np.arange(figure.count) + place * width
+        height, error = _mean_rewards(records, figure)
+        axes.bar(across, height, width, color=COLOURS[place], label=point, yerr=error,
+                 error_kw={"elinewidth": 0.8, "capsize": 1.5})  # fmt: skip
+        for where, group in zip(across, figure.labels(), strict=True):
+            rewards, count = known.get((f"rewards {group}", point)), turns.get(f"turns {group}")
+            if rewards is not None and count:
+                mark(axes, float(where), (rewards / count, 0.0), COLOURS[place])
+                marked += 1
+    if marked:
+        explain(axes)
     axes.set_xticks(np.arange(figure.count) + 0.4 - width / 2, figure.labels(), rotation=30, fontsize=8)
     axes.set_xlabel("turns of a client")
     axes.set_ylabel("mean reward of a turn")
     axes.legend(fontsize=8)
+
+
+def _mean_rewards(records: Sequence[Record], figure: Groups) -> tuple[Floats, Floats]:
+    """Return the mean reward of a turn of each group, over the seeds, and its standard error."""
+    totals = [group_totals(record, figure) for record in records]
+    by_seed = np.nan_to_num(
+        [[each[f"rewards {k}"] / max(each[f"turns {k}"], 1.0) for k in figure.labels()] for each in totals]
+    )
+    spread = by_seed.std(axis=0, ddof=1) / np.sqrt(len(totals)) if len(totals) > 1 else np.zeros(figure.count)
+    return by_seed.mean(axis=0), spread
 
 
 def _map(axes: Any, figure: Map, experiment: Experiment, record: Record) -> None:

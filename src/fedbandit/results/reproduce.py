@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -46,17 +46,23 @@ def reproduce(
     *,
     jobs: int = 1,
     on: str | Cluster | None = None,
+    formats: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Reproduced:
     """Run an experiment's missing cells and write everything under `folder` (default: results/ and its id).
 
     Finished cells are kept under `folder/cells`, so that a run that was stopped goes on where it was. `jobs` of them
     run at once; or as many as there are workers `on` a cluster: `dask://HOST:PORT`, `ray`, or `ray://HOST:PORT`.
+    Figures are PNG and SVG; `formats` adds "pdf", and "pgf" for LaTeX.
     """
     if isinstance(experiment, str):
         experiment = experiments[experiment]
     folder = Path("results", experiment.id) if folder is None else Path(folder)
     experiment.check()
+    if formats:
+        from fedbandit.simulation.drawing import check_formats  # before anything is run
+
+        check_formats(formats)
     cluster = cluster_at(on) if isinstance(on, str) else on
     records, kept = _records(experiment, folder / "cells", jobs, cluster, progress)
     table = tabulate(experiment, records)
@@ -67,7 +73,9 @@ def reproduce(
     from fedbandit.results.plots import draw  # matplotlib and jinja2 are imported only when there is something to show
     from fedbandit.results.report import write_report
 
-    figures = tuple(path for figure in experiment.figures for path in draw(figure, experiment, table, records, folder))
+    figures = tuple(
+        path for figure in experiment.figures for path in draw(figure, experiment, table, records, folder, formats)
+    )
     report = write_report(experiment, table, verdicts, figures, folder)
     return Reproduced(experiment, table, verdicts, folder, figures, report, len(records) - kept, kept)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import matplotlib as mpl
@@ -11,11 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter
 
+from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.simulation.result import Result
 
 COLOURS = ("#0b6e99", "#d9622b", "#3a8f4d", "#8a4fa3", "#b8860b", "#c2367a", "#4d4d4d", "#1aa6a6", "#7a5230", "#5b6ee1")
 LARGE = 10_000  # from here on numbers beside an axis need commas or letters
-CROWD = 6  # more curves than this have their legend beside the figure
+CROWD = 5  # more curves than this have their legend beside the figure
 AXES = {
     "messages": "messages",
     "scalars": "scalars sent",
@@ -98,10 +100,31 @@ def plot_run(results: Sequence[Result], path: str | Path | None = None) -> Canva
         return canvas
 
 
-def write(canvas: Canvas, stem: Path) -> list[Path]:
-    """Write a canvas as PNG and SVG, the same bytes each time."""
-    paths = [stem.with_suffix(".png"), stem.with_suffix(".svg")]
+ALWAYS, FURTHER = ("png", "svg"), ("pdf", "pgf")  # the formats of figures: for screens, and for papers
+TEX = ("xelatex", "lualatex")  # the programs that can measure Greek letters for PGF
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Refuse further formats that are not known, and PGF where no LaTeX measures its letters."""
+    for each in formats:
+        if each not in (*ALWAYS, *FURTHER):
+            raise unknown("format", each, (*ALWAYS, *FURTHER))
+        if each == "pgf" and _tex() is None:
+            raise InvalidInput(
+                f"format pgf needs {' or '.join(TEX)}, and neither is installed: install TeX Live, or choose pdf"
+            )
+
+
+def _tex() -> str | None:
+    return next((program for program in TEX if which(program)), None)
+
+
+def write(canvas: Canvas, stem: Path, formats: Sequence[str] = ()) -> list[Path]:
+    """Write a canvas as PNG and SVG, and in further formats, the same bytes each time."""
+    paths = [stem.with_suffix(f".{each}") for each in dict.fromkeys([*ALWAYS, *formats])]
     for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else None
-        canvas.savefig(path, dpi=150, metadata=metadata)
+        dated = {".svg": "Date", ".pdf": "CreationDate"}.get(path.suffix)
+        options = {"metadata": {dated: None}} if dated else {}
+        with mpl.rc_context({"pgf.texsystem": _tex() or TEX[0]}):
+            canvas.savefig(path, dpi=150, **options)
     return paths

@@ -1,0 +1,72 @@
+"""The names of points beside their dots, each where it hides no dot, no other name, and stays inside the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.transforms import Bbox
+
+SIZE = 7  # points of the letters
+AWAY = 5  # points between a dot and its name
+DOT = 3.5  # points from the middle of a dot to its edge
+STEP = 6.0  # pixels between the places on a line that a name keeps off
+CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # where a name may stand, seen from its dot: the first that is free
+
+
+class Label(NamedTuple):
+    """A name, its dot in the figure's own units, and its colour."""
+
+    text: str
+    across: float
+    up: float
+    colour: str
+
+
+def annotate(axes: Any, labels: Sequence[Label]) -> None:
+    """Write each name beside its dot, off the lines if it can be; one that has no free place is left out."""
+    axes.figure.draw_without_rendering()
+    half = DOT * axes.figure.dpi / 72
+    legend = axes.get_legend()
+    taken = [_box(*axes.transData.transform((label.across, label.up)), half) for label in labels]
+    taken += [legend.get_window_extent()] if legend else []
+    lines = [_box(*spot, 1.0) for spot in _along(axes)] if labels else []
+    for label in labels:
+        places = list(_places(axes, label, taken))
+        clear = [each for each in places if not any(each[1].overlaps(spot) for spot in lines)]
+        chosen = (clear or places or [None])[0]
+        if chosen is not None:
+            taken.append(chosen[1])
+            axes.annotate(label.text, (label.across, label.up), **chosen[0])
+
+
+def _along(axes: Any) -> Iterator[tuple[float, float]]:
+    """Yield places on the lines between dots, a few points apart, where they are on the canvas."""
+    for line in axes.get_lines():
+        data = np.column_stack(line.get_data()) if line.get_transform() == axes.transData else np.empty((0, 2))
+        spots = axes.transData.transform(data)
+        for one, other in pairwise(spots):
+            steps = 1 + int(np.hypot(*(other - one)) / STEP)
+            yield from (tuple(each) for each in np.linspace(one, other, steps, endpoint=False))
+
+
+def _box(across: float, up: float, half: float) -> Bbox:
+    return Bbox.from_extents(across - half, up - half, across + half, up + half)
+
+
+def _places(axes: Any, label: Label, taken: Sequence[Bbox]) -> Iterator[tuple[dict[str, Any], Bbox]]:
+    """Yield how a name can stand, and the room that it takes there, inside the axes and where nothing else is."""
+    inside = axes.get_window_extent()
+    for right, above in CORNERS if label.text else ():
+        how = {
+            "xytext": (right * AWAY, above * AWAY), "textcoords": "offset points", "fontsize": SIZE,
+            "color": label.colour, "ha": "left" if right > 0 else "right", "va": "bottom" if above > 0 else "top",
+        }  # fmt: skip
+        name = axes.annotate(label.text, (label.across, label.up), **how)
+        box = name.get_window_extent()
+        name.remove()
+        is_inside = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        if is_inside and not any(box.overlaps(other) for other in taken):
+            yield how, box
