@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from itertools import product
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-import fedbandit as fb
-from fedbandit.core.arrays import Floats
+if TYPE_CHECKING:
+    from fedbandit.core.arrays import Floats
 
 Settings = Mapping[str, Any]
 EACH_ARM = (
@@ -34,6 +34,11 @@ class Model(ABC):
     module: ClassVar[str]  # as Python does
     name: ClassVar[str]  # of the model
     tried: ClassVar[tuple[Settings, ...]]  # the library's defaults first
+
+    @classmethod
+    def together(cls) -> dict[str, Any]:
+        """Return what is measured of sites that learn together; most libraries have no such thing."""
+        return {}
 
     @abstractmethod
     def __init__(self, arms: int, dimension: int, settings: Settings, seed: int) -> None:
@@ -58,16 +63,24 @@ class Fedbandit(Model):
     package, module, name = "fedbandit", "fedbandit", "lean-linucb, a site in memory"
     tried = grid(alpha=(None, 0.3, 0.1), ridge=(0.1, 1.0))
 
+    @classmethod
+    def together(cls) -> dict[str, Any]:
+        from benchmarks.peer_federated import federated
+
+        return federated()
+
     def __init__(self, arms: int, dimension: int, settings: Settings, seed: int) -> None:  # noqa: ARG002
+        import fedbandit as fb
+
         self.arms = arms
         self.site = fb.Site("lean-linucb", dimension=arms * dimension, arms=arms, **settings)
 
     def prepared(self, context: Floats) -> Floats:
-        return blocks(context[np.newaxis], self.arms)[0]
+        return np.asarray(blocks(context[np.newaxis], self.arms)[0])
 
     def choose(self, context: Floats) -> int:
         self.decision = self.site.choose(context)
-        return self.decision.arm
+        return int(self.decision.arm)
 
     def learn(self, context: Floats, arm: int, reward: float) -> None:  # noqa: ARG002
         self.site.learn(self.decision, reward)

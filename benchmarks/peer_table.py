@@ -69,11 +69,12 @@ def _peer(line: dict[str, str]) -> Peer:
     def numbers(name: str) -> list[float]:
         return [float(each) for each in line[name].split()]
 
-    words = {name: line[name] for name in ("library", "version", "model")}
-    single = {name: numbers(name)[0] for name in ("decision", "update", "memory")}
-    perhaps = {name: numbers(name)[0] if line[name] else None for name in ("megabytes", "turn")}
-    return Peer(**words, **single, alone=numbers("alone"), pooled=numbers("pooled"),
-                federated=numbers("federated") or None, **perhaps)  # fmt: skip
+    decision, update, memory = (numbers(name)[0] for name in ("decision", "update", "memory"))
+    megabytes, turn = (next(iter(numbers(name)), None) for name in ("megabytes", "turn"))
+    return Peer(
+        line["library"], line["version"], line["model"], decision, update, memory,
+        numbers("alone"), numbers("pooled"), numbers("federated") or None, megabytes, turn,
+    )  # fmt: skip
 
 
 def _cells(found: Sequence[Peer]) -> list[tuple[str, ...]]:

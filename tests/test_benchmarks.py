@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
-
-import fedbandit as fb
-from benchmarks import peers
+from benchmarks import peer_game, peers
 from benchmarks.__main__ import own_table
 from benchmarks.peer_models import MODELS, Fedbandit, Model, blocks
 from benchmarks.peer_table import BEGIN, END, README, Peer, markdown, read, store
+from benchmarks.row import in_a_process
+
+import fedbandit as fb
 
 OURS = Peer("fedbandit", "1.0", "lean-linucb", 12.3, 9.87, 181.0, [70.0, 80.0], [8.0, 8.0], [9.0, 11.0], 0.25, 3.21)
 OTHER = Peer("other", "2.0", "LinUCB", 1234.0, 40.0, 90.4, [90.0, 110.0], [9.0, 11.0])
@@ -25,7 +28,7 @@ class Greedy(Model):
     """A model that plays the arm of its number of turns, and notes what it is told."""
 
     package, module, name = "numpy", "numpy", "in turn"
-    told: list = []
+    told: ClassVar[list] = []
 
     def __init__(self, arms, dimension, settings, seed):
         self.arms, self.turns, self.seed = arms, 0, seed
@@ -50,11 +53,11 @@ def test_the_readme_shows_the_table_that_is_stored():
 @pytest.mark.parametrize("is_pooled", [False, True])
 def test_every_model_is_told_of_its_own_turns_and_regret_is_what_choices_lost(monkeypatch, is_pooled):
     monkeypatch.setattr(Greedy, "told", [])
-    world = peers.World.drawn(0, turns=40)
-    found = peers.play(Greedy, {}, world, is_pooled, seed=0)
-    lost, turns = 0.0, [0] * peers.SITES
+    world = peer_game.World.drawn(0, turns=40)
+    found = peer_game.play(Greedy, {}, world, is_pooled, seed=0)
+    lost, turns = 0.0, [0] * peer_game.SITES
     for turn, site in enumerate(np.zeros(40, dtype=int) if is_pooled else world.site):
-        arm = turns[site] % peers.ARMS
+        arm = turns[site] % peer_game.ARMS
         turns[site] += 1
         assert Greedy.told[turn] == (site, tuple(world.context[turn]), arm, world.reward[turn, arm])
         lost += world.mean[turn].max() - world.mean[turn, arm]
@@ -62,12 +65,17 @@ def test_every_model_is_told_of_its_own_turns_and_regret_is_what_choices_lost(mo
 
 
 def test_sites_on_their_own_choose_as_the_simulation_of_sites_alone(tmp_path):
-    world = peers.World.drawn(3, turns=200)
-    arms = blocks(world.context, peers.ARMS)
+    world = peer_game.World.drawn(3, turns=200)
+    arms = blocks(world.context, peer_game.ARMS)
     np.savez(tmp_path / "turns.npz", client=world.site, arms=arms, reward=world.reward, mean=world.mean)
     settings = Fedbandit.tried[-1]
     alone = fb.run("local-linucb", fb.environment("recorded", path=str(tmp_path / "turns.npz")), **settings)
-    assert peers.play(Fedbandit, settings, world, False, 0).regret == pytest.approx(alone.regret[-1])
+    assert peer_game.play(Fedbandit, settings, world, False, 0).regret == pytest.approx(alone.regret[-1])
+
+
+def test_the_game_of_others_loads_nothing_of_fedbandit():
+    code = "import sys; from benchmarks import peer_game, peer_models; print(*sys.modules)"
+    assert "fedbandit" not in in_a_process(code).stdout.split()
 
 
 def test_all_libraries_may_try_as_many_settings():

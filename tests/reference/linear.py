@@ -149,8 +149,9 @@ def sync_linucb(
     exploration="ucb",
     draws=None,
     smallest_upload=1,
+    roster="all",
 ):
-    """Algorithm 4 (DisLinUCB); the roster is all N clients of the file, met or not."""
+    """Algorithm 4 (DisLinUCB); the roster is all N clients of the file, or those that have had a turn."""
     clients, dimension = count_clients(world), world["arms"].shape[2]
     known_v, known_b = np.zeros((clients, dimension, dimension)), np.zeros((clients, dimension))
     own_v, own_b = np.zeros_like(known_v), np.zeros_like(known_b)
@@ -159,7 +160,9 @@ def sync_linucb(
     ledger, chosen, sync_turns, merged = Ledger(), [], [], []
     payload = dimension * dimension + dimension
 
+    met = np.full(clients, roster == "all")
     for turn, i in enumerate(world["client"]):
+        met[i] = True
         arm = choose(
             world["arms"][turn],
             known_v[i],
@@ -185,7 +188,7 @@ def sync_linucb(
         is_large = smallest_upload == 1 or telling[i] >= smallest_upload
         if is_large and since[i] * growth > sync_threshold + (1e-9 if sync_threshold > 0 else 0.0):
             sync_turns.append(turn)
-            for j in range(clients):
+            for j in np.flatnonzero(met):
                 # privacy.md, 1: a called site with n_i < n answers at once with nothing, and keeps dV_i, db_i.
                 ledger.up(1, payload)
                 if smallest_upload == 1 or telling[j] >= smallest_upload:
@@ -193,7 +196,7 @@ def sync_linucb(
                     server_v += own_v[j]
                     server_b += own_b[j]
                     own_v[j], own_b[j], since[j], telling[j] = 0.0, 0.0, 0, 0
-            for j in range(clients):
+            for j in np.flatnonzero(met):
                 ledger.down(1, payload)
                 known_v[j], known_b[j] = server_v + own_v[j], server_b + own_b[j]
         ledger.end_turn()

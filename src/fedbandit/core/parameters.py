@@ -19,13 +19,15 @@ from fedbandit.core.limits import Limits, checked, takes_list
 
 
 def parameter(
-    default: Any, meaning: str, *, symbol: str = "", general: bool = False, change: Change = Change.NEVER, **limits: Any
-) -> Any:
+    default: Any, meaning: str, *, symbol: str = "", general: bool = False, later: bool = False,
+    change: Change = Change.NEVER, **limits: Any,
+) -> Any:  # fmt: skip
     """Declare a parameter: its default, what it means, the paper's symbol, what a change of it means, and its limits.
 
-    A general one, which subclasses have beside their own, is given by name only and listed after theirs.
+    A general one, which subclasses have beside their own, is given by name only and listed after theirs. A later one
+    was added to what federations run already: at its default what they write stays as it was before.
     """
-    metadata = {"meaning": meaning, "symbol": symbol, "limits": Limits(**limits), "change": change}
+    metadata = {"meaning": meaning, "symbol": symbol, "limits": Limits(**limits), "later": later, "change": change}
     return field(default=default, kw_only=general, metadata=metadata)
 
 
@@ -82,6 +84,12 @@ class Parameters:
     def values(self) -> dict[str, Any]:
         """Return names and values, ready for JSON (infinities as the string "inf")."""
         return {each.name: _plain(getattr(self, each.name)) for each in _declared(type(self))}
+
+    def written(self) -> dict[str, Any]:
+        """Return the same for files and frames: without later parameters that are at their defaults."""
+        usual = {each.name for each in _declared(type(self)) if getattr(self, each.name) == each.default}
+        later = {each.name for each in _declared(type(self)) if each.metadata["later"]}
+        return {name: value for name, value in self.values().items() if name not in usual & later}
 
 
 def _declared(cls: type) -> list[Field[Any]]:

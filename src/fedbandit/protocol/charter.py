@@ -121,7 +121,7 @@ epoch_seconds=3600, the same to the coordinator and to all sites
         """Return the charter as JSON, the same text for the same charter."""
         values: dict[str, Any] = {
             "algorithm": self.algorithm.id,
-            "parameters": self.algorithm.values(),
+            "parameters": self.algorithm.written(),
             "setting": asdict(self.setting),
         }
         if self.epoch_seconds is not None:

@@ -26,7 +26,7 @@ def draw_dots(axes: Any, figure: TradeOff | Against, experiment: Experiment, tab
     shown = [label for label in table.labels() if figure.shows(label)]
     height = height_of(np.array([_y(row, figure)[0] for label in shown for row in table.of(label)]), figure.log_y)
     labels: list[Label] = []
-    drawn: list[Floats] = []
+    drawn: list[tuple[Floats, Floats]] = []
     marked = 0
     for label in shown:
         (style,) = shades(places[label], 1)
@@ -39,16 +39,18 @@ def draw_dots(axes: Any, figure: TradeOff | Against, experiment: Experiment, tab
         rows = [row for row in rows if row not in silent]
         if not rows:
             continue
-        x = [row.mean(figure.x) for row in rows]
+        x = np.array([row.mean(figure.x) for row in rows])
         y, error = np.array([_y(row, figure) for row in rows]).T
         level = np.log10(y) if figure.log_y else y
         look: dict[str, Any] = {**style, "marker": MARKERS[places[label] % len(MARKERS)], "ms": 5}
-        if coincide(level, drawn, height):  # rings around the dots below
+        below = [other for at, other in drawn if at.shape == x.shape and np.allclose(at, x, rtol=0.02)]
+        if coincide(level, below, height):  # rings around the dots below
             look |= {"ls": OVER, "mfc": "none", "ms": 9}
-        drawn.append(level)
+        drawn.append((x, level))
         axes.errorbar(x, y, yerr=error, label=label, lw=1.2, capsize=2, **look)
         if isinstance(figure, TradeOff):
-            labels += [Label(row.point, *spot, style["color"]) for row, *spot in zip(rows, x, y.tolist(), strict=True)]
+            spots = zip(rows, x.tolist(), y.tolist(), strict=True)
+            labels += [Label(row.point, across, up, style["color"]) for row, across, up in spots]
     axes.set_xlabel(AXES.get(figure.x, figure.x.replace("_", " ")))
     return labels, marked > 0
 

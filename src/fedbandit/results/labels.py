@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.transforms import Bbox
 
+from fedbandit.core.arrays import Floats
+
 SIZE = 7  # points of the letters
 AWAY = 5  # points between a dot and its name
 DOT = 3.5  # points from the middle of a dot to its edge
@@ -30,29 +32,29 @@ def annotate(axes: Any, labels: Sequence[Label]) -> None:
     axes.figure.draw_without_rendering()
     half = DOT * axes.figure.dpi / 72
     legend = axes.get_legend()
-    taken = [_box(*axes.transData.transform((label.across, label.up)), half) for label in labels]
+    taken = [_box(axes.transData.transform((label.across, label.up)), half) for label in labels]
     taken += [legend.get_window_extent()] if legend else []
-    lines = [_box(*spot, 1.0) for spot in _along(axes)] if labels else []
+    lines = [_box(spot, 1.0) for spot in _along(axes)] if labels else []
     for label in labels:
         places = list(_places(axes, label, taken))
         clear = [each for each in places if not any(each[1].overlaps(spot) for spot in lines)]
-        chosen = (clear or places or [None])[0]
-        if chosen is not None:
-            taken.append(chosen[1])
-            axes.annotate(label.text, (label.across, label.up), **chosen[0])
+        for how, box in (clear or places)[:1]:
+            taken.append(box)
+            axes.annotate(label.text, (label.across, label.up), **how)
 
 
-def _along(axes: Any) -> Iterator[tuple[float, float]]:
+def _along(axes: Any) -> Iterator[Floats]:
     """Yield places on the lines between dots, a few points apart, where they are on the canvas."""
     for line in axes.get_lines():
         data = np.column_stack(line.get_data()) if line.get_transform() == axes.transData else np.empty((0, 2))
         spots = axes.transData.transform(data)
         for one, other in pairwise(spots):
             steps = 1 + int(np.hypot(*(other - one)) / STEP)
-            yield from (tuple(each) for each in np.linspace(one, other, steps, endpoint=False))
+            yield from np.linspace(one, other, steps, endpoint=False)
 
 
-def _box(across: float, up: float, half: float) -> Bbox:
+def _box(spot: Floats, half: float) -> Bbox:
+    across, up = spot
     return Bbox.from_extents(across - half, up - half, across + half, up + half)
 
 

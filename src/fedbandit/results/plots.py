@@ -15,7 +15,7 @@ from fedbandit.experiments.figures import Against, Figure, Groups, OverTime, Tra
 from fedbandit.experiments.table import Table
 from fedbandit.results.curves import draw_curves
 from fedbandit.results.dots import draw_dots
-from fedbandit.results.labels import annotate
+from fedbandit.results.labels import Label, annotate
 from fedbandit.results.published_points import explain
 from fedbandit.results.record import Record
 from fedbandit.simulation.drawing import AXES, CROWD, STYLE, axis_number, number_axes, write
@@ -37,8 +37,9 @@ def draw(
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(7.2, 4.6), layout="constrained")
         axes = canvas.add_subplot()
+        labels: list[Label] = []
         if isinstance(figure, OverTime):
-            labels, has_published = [], draw_curves(axes, figure, experiment, records)
+            has_published = draw_curves(axes, figure, experiment, records)
         elif isinstance(figure, TradeOff | Against):
             labels, has_published = draw_dots(axes, figure, experiment, table)
         _scale(axes, figure)

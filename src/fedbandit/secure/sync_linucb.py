@@ -55,6 +55,11 @@ class SyncParts(Parts):
                 f"precision={algorithm.precision!r} sends factors, which masks do not add up: leave it at 'float64' "
                 "with secure_aggregation"
             )
+        if algorithm.roster != "all":
+            raise InvalidInput(
+                f"roster={algorithm.roster!r} leaves out sites that may hold a share of a mask: leave it at 'all' with "
+                "secure_aggregation"
+            )
         self.triangle = Triangle(setting.dimension)
         self.words = self.triangle.words + setting.dimension
 

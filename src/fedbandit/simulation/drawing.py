@@ -124,7 +124,7 @@ def write(canvas: Canvas, stem: Path, formats: Sequence[str] = ()) -> list[Path]
     paths = [stem.with_suffix(f".{each}") for each in dict.fromkeys([*ALWAYS, *formats])]
     for path in paths:
         dated = {".svg": "Date", ".pdf": "CreationDate"}.get(path.suffix)
-        options = {"metadata": {dated: None}} if dated else {}
+        options: dict[str, Any] = {"metadata": {dated: None}} if dated else {}
         with mpl.rc_context({"pgf.texsystem": _tex() or TEX[0]}):
             canvas.savefig(path, dpi=150, **options)
     return paths

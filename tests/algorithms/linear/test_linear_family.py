@@ -64,6 +64,16 @@ def test_sync_equals_the_transcription(tmp_path, sizes, threshold):
     assert trace.rounds == literal["rounds"]
 
 
+@pytest.mark.parametrize("threshold", [0.05, 20.0])
+def test_sync_of_clients_that_were_met_equals_the_transcription(tmp_path, threshold):
+    world = linear_turns(seed=6, turns=400, clients=30, arms=6, dimension=5, skew=1.0)
+    literal = reference.sync_linucb(world, sync_threshold=threshold, roster="met")
+    trace, wire = play(tmp_path, world, "sync-linucb", sync_threshold=threshold, roster="met")
+    assert_same(trace, wire, literal)
+    assert trace.rounds == literal["rounds"]
+    assert literal["messages"][-1] < 2 * 30 * literal["rounds"]
+
+
 @pytest.mark.parametrize("name", ["local-linucb", "pooled-linucb"])
 @pytest.mark.parametrize("sizes", WORLDS)
 def test_the_baselines_equal_the_transcription(tmp_path, sizes, name):

@@ -78,3 +78,36 @@ def test_the_global_part_of_alternating_clients_adds_up_residuals():
     """y - x^T theta with theta in the unit ball: its bound is R + L, not R."""
     side, _ = server_of("async-linucb-am")
     assert side.bounds(Bounds(context=2.0, reward=3.0)) == Bounds(context=2.0, reward=5.0)
+
+
+def test_where_only_clients_that_were_met_synchronise_the_others_are_neither_called_nor_sent_anything():
+    side, state = server_of("sync-linucb", roster="met")
+    assert side.receive(state, only(1), Hello()) == ()
+    (call,) = side.receive(state, only(0), statistics())
+    assert call.clients.tolist() == [1]
+    (snapshot,) = side.receive(state, only(1), statistics(0.0, observations=0))
+    assert snapshot.clients.tolist() == [0, 1]
+    assert side.receive(state, only(2), Hello()) == ()
+    (call,) = side.receive(state, only(0), statistics())
+    assert call.clients.tolist() == [1, 2]
+
+
+def test_a_client_that_is_met_while_a_synchronisation_is_open_is_called_and_waited_for():
+    side, state = server_of("sync-linucb", roster="met")
+    side.receive(state, only(1), Hello())
+    side.receive(state, only(0), statistics())
+    (call,) = side.receive(state, only(2), Hello())
+    assert (call.clients.tolist(), type(call.message).__name__) == ([2], "Call")
+    assert side.receive(state, only(2), Hello()) == ()
+    assert side.receive(state, only(1), statistics()) == ()
+    assert side.awaited(state).tolist() == [2]
+    (snapshot,) = side.deadline(state)
+    assert snapshot.clients.tolist() == [0, 1, 2]
+    assert state.attendance.missed.tolist() == [0, 0, 1]
+
+
+def test_the_first_client_synchronises_with_nobody_but_itself():
+    side, state = server_of("sync-linucb", roster="met")
+    (snapshot,) = side.receive(state, only(2), statistics())
+    assert snapshot.clients.tolist() == [2]
+    assert not state.attendance.is_open

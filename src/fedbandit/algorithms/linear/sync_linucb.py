@@ -10,6 +10,10 @@ all have answered sends V_g, b_g to all: 2N messages. A client that has had no t
 With `smallest_upload` n a client calls only with n observations, and one that is called with fewer answers with nothing
 and keeps them: dt_i then counts on.
 
+With `roster="met"` only clients that have had a turn take part, as in the authors' published code: a client tells the
+server of its first turn by a signal, unless it uploads then anyway, and who is met while a synchronisation is open is
+called too.
+
 A deadline ends a synchronisation without those who are silent: all are sent what there is. What a silent client has
 stays with it; its upload, when it comes, is merged and calls for nothing.
 """
@@ -31,7 +35,7 @@ from fedbandit.algorithms.linear.shared.declared import precision_parameter
 from fedbandit.algorithms.linear.shared.exchange import note_signal
 from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
-from fedbandit.algorithms.linear.shared.messages import Shared, Sums
+from fedbandit.algorithms.linear.shared.messages import Hello, Shared, Sums
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats, Ints
@@ -43,6 +47,8 @@ from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.download_check import merge
+
+ROSTERS = ("all", "met")
 
 
 @dataclass(frozen=True)
@@ -101,16 +107,22 @@ class SyncServer(Server):
         self.precision = way.precision
         self.rounding = encoding.ROUNDING[way.precision]
         self.kinds = way.uploads
+        self.meets = way.meets
 
     def start(self, clients: int) -> SyncServerState:
-        """Return a server that has received nothing."""
-        size = self.dimension
-        return SyncServerState(np.zeros((size, size)), np.zeros(size), 0, nobody_yet(clients))
+        """Return a server that has received nothing; where it meets clients, nobody takes part yet."""
+        size, attendance = self.dimension, nobody_yet(clients)
+        attendance.roster[:] = not self.meets
+        return SyncServerState(np.zeros((size, size)), np.zeros(size), 0, attendance)
 
-    def receive(self, state: SyncServerState, senders: Ints, message: Sums) -> Sequence[Outgoing[Download]]:
+    def receive(self, state: SyncServerState, senders: Ints, message: Sums | Hello) -> Sequence[Outgoing[Download]]:
         """Merge the uploads; call the others if these are the first, send the snapshot if they are the last."""
+        if isinstance(message, Hello):
+            return self._meet(state, senders)
         merge(state.gram, state.moment, *message.sums(), message.observations)
         attendance = state.attendance
+        if self.meets:
+            attendance.roster[senders] = True
         was_open = attendance.is_open
         attendance.answer(senders if was_open else senders[message.observations > 0])  # nothing calls for nothing
         if attendance.is_complete:
@@ -119,11 +131,19 @@ class SyncServer(Server):
             return (Outgoing(attendance.awaited(), Call(state.version)),)
         return ()
 
+    def _meet(self, state: SyncServerState, senders: Ints) -> Sequence[Outgoing[Download]]:
+        """Let clients take part from now on, in the synchronisation that is open too."""
+        attendance = state.attendance
+        strangers = senders[~attendance.roster[senders]]
+        attendance.roster[strangers] = True
+        return (Outgoing(strangers, Call(state.version)),) if attendance.is_open and strangers.size else ()
+
     def check(
-        self, state: SyncServerState, sender: int, message: Sums, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: SyncServerState, sender: int, message: Sums | Hello, bounds: Bounds, observations: int  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse sums after which no client could invert V_g."""
-        check_invertible(state.gram, message.sums()[0][0], self.ridge)
+        if isinstance(message, Sums):
+            check_invertible(state.gram, message.sums()[0][0], self.ridge)
 
     def sums(self, state: SyncServerState) -> Sequence[Floats]:
         """Return V_g and b_g."""
@@ -158,12 +178,19 @@ class SyncServer(Server):
     def tell_anew(self, state: SyncServerState, to: Ints) -> Sequence[Outgoing[Download]]:
         """Send clients all that there is; with it the call that may be out has been answered."""
         if state.attendance.is_open:
-            state.attendance.close()
+            self._close(state)
         return self._snapshot(state, to)
 
     def _finish(self, state: SyncServerState) -> Sequence[Outgoing[Download]]:
+        self._close(state)
+        return self._snapshot(state, np.flatnonzero(state.attendance.roster))
+
+    def _close(self, state: SyncServerState) -> None:
+        """End a synchronisation; in the next one all take part, or those who were met."""
+        met = state.attendance.roster
         state.attendance.close()
-        return self._snapshot(state, state.attendance.everyone)
+        if self.meets:
+            state.attendance.roster = met
 
     def _snapshot(self, state: SyncServerState, to: Ints) -> Sequence[Outgoing[Download]]:
         state.version += 1
@@ -195,13 +222,22 @@ class SyncLinUCB(
         False, "as in async-linucb; here it changes nothing, since snapshots reach clients before their first turn too"
     )
     precision: str = precision_parameter()
+    roster: str = parameter(
+        "all", "who takes part in synchronisations: all clients, or those met, who have had a turn", later=True,
+        choices=ROSTERS,
+    )  # fmt: skip
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides."""
-        way = replace(WAYS["sync-linucb"], precision=self.precision, smallest_upload=self.smallest_upload)
+        way = replace(
+            WAYS["sync-linucb"],
+            precision=self.precision,
+            smallest_upload=self.smallest_upload,
+            meets=self.roster == "met",
+        )
         rule = self.rule(setting.dimension, timed=way.timed)
         thresholds = np.full(setting.clients, self.sync_threshold + TIE if self.sync_threshold > 0 else 0.0)
-        greets = np.zeros(setting.clients, dtype=np.bool_)
+        greets = np.full(setting.clients, way.meets)
         clients = SyncClients(rule, setting.dimension, thresholds, way, greets)
         clients.kinds = (*way.downloads, Call)
         return Federation(clients, SyncServer(self.ridge, setting.dimension, way))

@@ -52,6 +52,7 @@ class Way:
     precision: str = "float64"
     ask_growth: float = 1.0  # with `Delivery.TURN`: who asked after n turns asks again after ask_growth n
     smallest_upload: int = 1
+    meets: bool = False  # with `Delivery.CALL`: only clients that have said hello, at their first turn, take part
     fades: bool = False  # whether sums lose weight on their way, so that questions tell eigenvalues and not a level
 
     @property
@@ -84,7 +85,7 @@ class Way:
             return ()
         found: list[type[Message]] = [self.sums]
         found += [Welcome] if self.welcome and self.delivery is not Delivery.CALL else []
-        found += [Hello] if self.delivery is Delivery.PUSH else []
+        found += [Hello] if self.delivery is Delivery.PUSH or self.meets else []
         return (*found, self.question) if self.delivery is Delivery.TURN else tuple(found)
 
     @property
