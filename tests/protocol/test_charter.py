@@ -74,3 +74,13 @@ def test_a_parameter_is_read_under_its_former_name(monkeypatch):
     formerly(upload_threshold="threshold")(AsyncLinUCB)
     text = charter_text(upload_threshold="left out", threshold=3.0)
     assert Charter.from_text(text) == Charter.named("async-linucb", SMALL, upload_threshold=3.0)
+
+
+def test_a_parameter_that_was_added_later_is_written_only_where_it_is_set():
+    setting = fb.Setting(clients=3, arms=2, dimension=4, horizon=100)
+    usual, other = (Charter.named("sync-linucb", setting, **given) for given in ({}, {"roster": "met"}))
+    assert "roster" not in usual.text
+    assert Charter.from_text(usual.text) == usual
+    assert '"roster": "met"' in other.text
+    assert Charter.from_text(other.text) == other
+    assert usual.fingerprint != other.fingerprint
