@@ -7,6 +7,7 @@ import fedbandit as fb
 from fedbandit.core.exploring import Exploring, exploring
 from fedbandit.core.interfaces import Clients
 from fedbandit.core.lots import lot_of, propensity_without_lot
+from fedbandit.simulation.in_process import simulate
 
 SETTING = fb.Setting(clients=2, arms=4, dimension=3, horizon=10)
 WHO = np.arange(2)
@@ -67,6 +68,28 @@ def test_the_normals_of_a_sample_follow_the_lot():
     state, normals = side.start(2), np.random.default_rng(1).standard_normal((2, 4))
     sampled = side.within.choose(state, WHO, ARMS, normals[:, 1:])
     assert side.chances(state, WHO, ARMS, normals).argmax(axis=1).tolist() == sampled.tolist()
+
+
+@pytest.mark.parametrize("explore", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("async-linucb", {"smallest_upload": 3}),
+        ("lean-linucb", {"delivery": "turn"}),  # asks before it chooses
+        ("lean-linucb", {"delivery": "upload"}),
+        ("sync-linucb", {"exploration": "thompson"}),
+        ("local-linucb", {}),
+    ],
+)
+def test_turns_that_a_lot_cannot_change_are_as_if_played_one_at_a_time(monkeypatch, name, parameters, explore):
+    world, algorithm = fb.environment("linear", clients=4), fb.algorithm(name, explore=explore, **parameters)
+    fast, _ = simulate(algorithm, world, 400, seed=5)
+    monkeypatch.setattr(Exploring, "play", Exploring._one_at_a_time)
+    slow, _ = simulate(algorithm, world, 400, seed=5)
+    for what in ("choice", "propensity", "regret"):
+        np.testing.assert_array_equal(getattr(fast, what), getattr(slow, what), err_msg=what)
+    assert fast.ledger.totals == slow.ledger.totals
+    assert len(np.unique(fast.propensity)) == 2, "some choices were the lot's"
 
 
 def test_a_choice_without_a_lot_is_certain_or_of_unknown_chance():

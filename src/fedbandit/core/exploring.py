@@ -7,6 +7,9 @@ than e / K, and the turn's lot decides. The lot is the first standard normal of 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +18,8 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Clients, Decided, Federation, Played, TurnByTurn
 from fedbandit.core.lots import choices_by_lot
 from fedbandit.core.turns import Turns
+
+CAREFUL = 0.999  # of the way to where a lot may change the choice: sums of chances are rounded
 
 
 class Exploring:
@@ -58,8 +63,44 @@ class Exploring:
         return self.decide(state, who, features, draws).choices
 
     def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
-        """Play turns one at a time: what a lot changes, the side within learns from before its next turn."""
+        """Play turns: those whose lot can change nothing by the side within, at its speed, the others one at a time."""
+        if self.within.draws_lot:
+            return self._one_at_a_time(state, turns, start, draws)
+        parts: list[Played] = []
+        for part in self._parts(state, turns, start, draws):
+            parts.append(part)
+            if part.outgoing:
+                break
+        choices = np.concatenate([each.choices for each in parts])
+        known = [each.propensity for each in parts if each.propensity is not None]
+        return parts[-1]._replace(choices=choices, propensity=np.concatenate(known) if known else None)
+
+    def _parts(self, state: Any, turns: Turns, start: int, draws: Floats) -> Iterator[Played]:
+        """Play on, part by part, for as long as nothing is to be sent."""
+        arms = turns.features.shape[1] if turns.features.ndim == 3 else self.arms
+        sample = np.ascontiguousarray(draws[:, 1:])
+        open_turns = start + np.flatnonzero(np.abs(draws[start:, 0]) > self._harmless(arms))
+        for end in (*open_turns.tolist(), len(turns)):
+            if start < end:
+                played = self.within.play(state, turns.take(slice(end)), start, sample[:end])
+                likely = np.full(len(played.choices), (1.0 - self.explore) + self.explore / arms)
+                yield played._replace(propensity=likely if likely.size else None)
+            if end < len(turns):
+                yield self._one_at_a_time(state, turns.take(slice(end + 1)), end, draws[: end + 1])
+            start = end + 1
+
+    def _one_at_a_time(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
         return TurnByTurn.play(cast(TurnByTurn, self), state, turns, start, draws)
+
+    def _harmless(self, arms: int) -> float:
+        """Return up to how far from 0 the normal of a lot leaves the named arm, whichever that is.
+
+        The arms before the named one have chances of (K - 1) e / K at most, and so have those after it.
+        """
+        others = self.explore * (arms - 1) / arms
+        if others >= 0.5:
+            return -1.0
+        return CAREFUL * NormalDist().inv_cdf(1.0 - others) if others else math.inf
 
 
 def exploring(sides: Federation, explore: float, arms: int) -> Federation:
