@@ -53,4 +53,7 @@ ROWS = (
         "half an hour; what is in results/advice-worlds is kept"),
     Row("advice in 100 worlds: bytes more than 10 % from those predicted", 10, "worlds",
         lambda: _misses(bytes_are_right), "python -m benchmarks.advice_worlds prints more"),
+    Row("advice in 100 worlds: either of these, and it was called sure", 1, "worlds",
+        lambda: _misses(lambda each: (is_close(each) and bytes_are_right(each)) or not each["is_sure"]),
+        "where it fails it says that it is unsure"),
 )  # fmt: skip

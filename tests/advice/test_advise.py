@@ -4,34 +4,25 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from fedbandit.advice.checks import checks_of
 from fedbandit.advice.families import families
+from fedbandit.advice.model.fitted import Rows, fit
+from fedbandit.advice.model.worlds import drawn_world, logged_world
+from fedbandit.advice.thresholds import LOW
 from fedbandit.simulation.in_process import simulate
 from samples.shop_logs import FEATURES, shop_files, shop_rows
 from samples.small_logs import as_csv
 
-
-@pytest.fixture(scope="module")
-def shops(tmp_path_factory):
-    log, features = shop_files(tmp_path_factory.mktemp("shops"))
-    return fb.Log.read(log), fb.Features.read(features)
-
-
-@pytest.fixture(scope="module")
-def advice(shops):
-    return fb.advise(*shops, budget="20 kB/day")
+BOTH_ENDS = ("local-linucb", "pooled-linucb")
 
 
 def test_the_advised_setting_is_better_than_alone_and_within_the_budget(advice):
     assert advice.choice.helps
     assert advice.bytes_a_day(advice.point) <= advice.budget
-    assert advice.point.gain > 0.8 * max(each.gain for each in advice.points)
-    assert advice.is_sure == (advice.point.sure >= 0.8)
+    assert advice.point.gain > 0.8 * max(each.gain for each in advice.points if each.candidate.name not in BOTH_ENDS)
 
 
 def test_its_bytes_and_regret_are_those_of_runs_in_the_drawn_worlds(advice):
-    from fedbandit.advice.model.fitted import fit
-    from fedbandit.advice.model.worlds import drawn_world
-
     rows = advice.log.rows
     model = fit(rows)
     runs = [
@@ -44,7 +35,7 @@ def test_its_bytes_and_regret_are_those_of_runs_in_the_drawn_worlds(advice):
 def test_all_families_are_tried_at_two_budgets_beside_both_ends(advice):
     names = [each.candidate.name for each in advice.screened]
     assert {"lean-linucb", "sync-linucb", "async-linucb", "local-linucb", "pooled-linucb"} == set(names)
-    assert len(names) >= 2 * 8
+    assert len({(each.candidate.name, each.candidate.setting) for each in advice.screened}) == 8 + 2
     assert len(advice.points) == 5 + 2
     assert {each.draws for each in advice.points} == {20}
     assert {each.draws for each in advice.screened} == {4}
@@ -52,40 +43,21 @@ def test_all_families_are_tried_at_two_budgets_beside_both_ends(advice):
 
 def test_thresholds_are_fitted_to_about_the_budget_and_about_half_of_it(advice):
     spendable = min((advice.budget - advice.idle) * advice.log.days, advice.log.raw_bytes)
-    for each in advice.screened:
-        if each.candidate.name.startswith(("lean", "async")):
-            part = each.bytes / spendable
-            assert 0.4 <= part <= 0.55 or 0.8 <= part <= 1.0, (each.candidate, part)
+    parts = {
+        each.candidate.algorithm: each.bytes / spendable
+        for each in advice.screened
+        if each.candidate.name.startswith(("lean", "async"))
+    }
+    fitted = [part for part in parts.values() if 0.4 <= part <= 0.55 or 0.8 <= part <= 1.0]
+    assert min(fitted) < 0.6 < max(fitted)
+    for algorithm, part in parts.items():  # else uploads are as many as their smallest size allows
+        assert part in fitted or (part < 0.4 and algorithm.upload_threshold == 1 + LOW), (algorithm, part)
 
 
 def test_the_noise_of_the_log_is_told_to_the_algorithms(advice):
     assert advice.algorithm.noise == pytest.approx(advice.checks.noise, rel=1e-3) == pytest.approx(0.2, rel=0.1)
     assert advice.algorithm.explore == 0.02
     assert advice.choice.candidate.algorithm.explore == 0
-
-
-def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
-    said = advice.sentence
-    assert said.startswith(f"Take {advice.algorithm.id} (")
-    assert "more than every site alone" in said
-    assert "kB a day" in said
-
-
-def test_what_a_warm_start_changes_is_said(advice):
-    assert advice.warm_start.draws == 10
-    assert advice.warm_start.gain > 0
-    assert advice.warm_start_sentence == advice.warm_start.sentence(helps=True)
-
-
-def test_idle_talk_beyond_a_tenth_of_the_budget_makes_sites_ask_more_rarely(advice):
-    assert advice.every > 30
-    assert advice.idle <= 0.1 * advice.budget
-    assert any(note.startswith(f"every = {advice.every:g}") for note in advice.notes)
-
-
-def test_rounds_are_left_out_and_it_says_so(advice):
-    assert any("act in rounds" in note for note in advice.notes)
-    assert advice.log.whole_rounds == 6 * min(np.bincount(advice.log.rows.site))
 
 
 def test_a_budget_beyond_raw_data_buys_no_more_than_raw_data(shops):
@@ -153,12 +125,11 @@ def test_bent_rewards_make_advice_unsure(tmp_path):
 
 
 def test_a_direction_that_was_hardly_tried_is_warned_of(shops):
-    log, _ = shops
+    log, features = shops
     small = np.random.default_rng(0).uniform(-0.02, 0.02, (len(log), 3, 1))
-    arms = np.concatenate([log.encode(shops[1]), small], axis=2)
-    vectors = fb.Log.from_arrays(site=log.site, arms=arms, choice=log.choice, reward=log.reward, time=log.time)
-    advice = fb.advise(vectors, budget="20 kB/day", algorithms=["async-linucb"])
-    assert any("some direction of the features was hardly tried" in each for each in advice.checks.warnings)
+    rows = Rows(log.site, np.concatenate([log.encode(features), small], axis=2), log.choice, log.reward)
+    warnings = checks_of(rows, fit(rows), None).warnings
+    assert any("some direction of the features was hardly tried" in each for each in warnings)
 
 
 def test_one_site_has_nobody_to_learn_with(shops):
@@ -187,11 +158,9 @@ def test_features_whose_arms_share_a_context_are_refused(shops):
 
 
 def test_every_family_is_a_curve_with_fewer_bytes_at_larger_thresholds(advice):
-    from fedbandit.advice.model.worlds import logged_world
-
     world = logged_world(advice.log.rows)
-    assert families(noise=0.2)[0].at(0.0316).upload_threshold == 1.0316  # as people would write it
-    for family in families(noise=0.2):
+    assert families(0.2, smallest_upload=1)[0].at(0.0316).upload_threshold == 1.0316  # as people would write it
+    for family in families(0.2, smallest_upload=10):
         spent = [simulate(family.at(each), world, len(world.whole))[0].ledger.bytes for each in (0.1, 1.0, 10.0)]
         assert spent == sorted(spent, reverse=True)
         assert spent[0] > spent[-1]

@@ -37,6 +37,12 @@ def test_the_least_regret_within_the_budget_is_recommended():
     assert choose(tried(**WELL), ALONE, allowed=200).candidate == THREE
 
 
+def test_of_equals_the_cheaper_is_recommended():
+    same = tried(**{**WELL, "one": WELL["two"]})
+    assert choose(same, ALONE, allowed=100).candidate == TWO
+    assert best_few(same, (ALONE, POOLED), 1, allowed=100) == [TWO]
+
+
 def test_raw_data_in_one_place_is_never_recommended():
     assert choose(tried(**WELL), ALONE, allowed=1e9).candidate == THREE
 
@@ -73,6 +79,14 @@ def test_sure_is_the_share_of_draws_in_which_it_is_nearly_the_best_that_the_budg
     assert found[ONE].sure == 3 / 4  # not in the second world, where 9 is the best
     assert found[TWO].sure == 2 / 4  # 11 <= 1.1 * 10 and 9
     assert found[ALONE].sure == 0
+
+
+def test_bytes_are_sure_in_the_share_of_draws_in_which_they_are_near_their_mean():
+    found = tried(**WELL)
+    found.bytes[0] = [100, 109, 111, 80]
+    sure = {each.candidate: each.bytes_sure for each in points(found, ALONE, POOLED, allowed=100)}
+    assert sure[ONE] == 2 / 4  # of 90 to 110
+    assert sure[TWO] == sure[ALONE] == 1
 
 
 def test_the_best_few_are_within_the_budget_if_there_are_enough():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import fedbandit as fb
+from fedbandit.advice.writing import coordinator_of
 from fedbandit.service.coordinator.settings import read_plan
 from samples.shop_logs import SHOPS, shop_files
 
@@ -23,12 +24,13 @@ def advised(tmp_path_factory):
 def test_the_command_prints_the_frontier_the_checks_and_one_sentence(fedbandit, tmp_path):
     log, features = shop_files(tmp_path)
     said = fedbandit(
-        "advise", log, "--features", features, "--budget", "20 kB/day", "--algorithms", "lean-linucb", "--output", "out"
-    )
+        "advise", log, "--features", features, "--budget", "20 kB/day", "--algorithms", "lean-linucb", "--output",
+        "out", "--smallest-upload", "12",
+    )  # fmt: skip
     assert (said.code, said.err) == (0, "")
     for words in ("of pooled's", "lean-linucb (", "advised", "local-linucb", "breaks privacy", "sites: alike",
-                  "fit: linear", "idle talk of 6 sites", "act in rounds", "warm start: had every site",
-                  "Take lean-linucb"):  # fmt: skip
+                  "fit: linear", "smallest_upload = 12, so that no upload", "idle talk of 6 sites", "act in rounds",
+                  "warm start: had every site", "Take lean-linucb"):  # fmt: skip
         assert words in said.out, words
     files = [
         "advice.json",
@@ -40,6 +42,7 @@ def test_the_command_prints_the_frontier_the_checks_and_one_sentence(fedbandit, 
         "site.py",
     ]
     assert sorted(each.name for each in (tmp_path / "out").iterdir()) == files
+    assert "smallest_upload = 12" in (tmp_path / "out" / "coordinator.toml").read_text(encoding="utf-8")
     assert said.out.endswith("".join(f"out/{name}\n" for name in files))
 
 
@@ -51,6 +54,7 @@ def test_the_numbers_are_one_json_object(fedbandit, tmp_path):
     assert found["algorithm"] == "async-linucb"
     assert found["helps"] is True
     assert found["parameters"]["explore"] == 0.02
+    assert found["parameters"]["smallest_upload"] == found["smallest_upload"]["observations"] == 10
     assert found["warm_start"]["gain"] > 0
     page = (tmp_path / "advice" / "report.html").read_text(encoding="utf-8")
     assert "<p>Warm start: had every site first learnt from its rows of this log" in page
@@ -67,6 +71,7 @@ REFUSED = {
     "duels": (("--algorithms", "kernel-ucb"), "algorithms names kernel-ucb, which"),
     "personal features that are none": (("--algorithms", "async-linucb-am"), "algorithms names async-linucb-am, but"),
     "a folder that is a file": (("--output", "log.csv"), "--output log.csv is a file: give the name of a folder"),
+    "uploads of nothing": (("--smallest-upload", "0"), "smallest_upload must be at least 1, not 0: give a whole"),
     "no such file": (("--features", "none.toml"), "none.toml"),
 }  # fmt: skip
 
@@ -85,18 +90,31 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(fedbandit, tmp_path, n
 def test_the_coordinators_file_says_what_was_advised(advised):
     advice, folder = advised
     (plan,) = read_plan(folder / "coordinator.toml").federations
-    assert replace(plan.charter.algorithm, smallest_upload=1) == advice.algorithm, "what it was tried with"
-    assert plan.charter.algorithm.smallest_upload == max(10, 2 * advice.log.dimension), "as in all that is deployed"
+    assert plan.charter.algorithm == advice.algorithm
+    assert "smallest_upload = 10" in (folder / "coordinator.toml").read_text(encoding="utf-8")
     assert plan.charter.setting.clients == SHOPS
     assert plan.charter.features == advice.log.features.fingerprint
     assert plan.limits.bounds.context == 1.0
     assert plan.limits.bounds.reward == advice.log.largest_reward
 
 
-def test_a_federation_that_synchronises_does_not_wait_for_ever(tmp_path):
-    log, features = shop_files(tmp_path)
-    advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["sync-linucb"])
-    (plan,) = read_plan(advice.write(tmp_path / "advice") / "coordinator.toml").federations
+def read_back(advised, folder, algorithm):
+    """What a coordinator reads in the file that would be written if an algorithm were advised."""
+    advice, written = advised
+    other = replace(advice, exploring=replace(advice.exploring, algorithm=algorithm))
+    (folder / "features.toml").write_bytes((written / "features.toml").read_bytes())
+    (folder / "coordinator.toml").write_text(coordinator_of(other), encoding="utf-8")
+    (plan,) = read_plan(folder / "coordinator.toml").federations
+    return plan
+
+
+def test_a_smallest_upload_of_one_is_written_out_since_it_is_no_default_of_what_is_deployed(advised, tmp_path):
+    one = replace(advised[0].algorithm, smallest_upload=1)
+    assert read_back(advised, tmp_path, one).charter.algorithm == one
+
+
+def test_a_federation_that_synchronises_does_not_wait_for_ever(advised, tmp_path):
+    plan = read_back(advised, tmp_path, fb.algorithm("sync-linucb"))
     assert (plan.charter.algorithm.id, plan.deadline) == ("sync-linucb", 30)
 
 

@@ -14,10 +14,13 @@ from fedbandit.advice.frontier import Choice, Point
 from fedbandit.advice.warm_start import WarmStart
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.parameters import Described
+from fedbandit.core.smallest_upload import has_smallest_upload, usual_smallest_upload
 from fedbandit.experiments.intervals import plain
 from fedbandit.transport.link import RESEND
 
-SURE = 0.8  # the share of draws from which on advice counts as sure
+SAME_FOR_ALL = ("noise", "smallest_upload")  # parameters that all settings have alike, and are told apart
+SURE = 0.95  # the share of draws in which a sure setting is nearly the best: 19 of 20
+BYTES_SURE = 0.8  # and in which its bytes are about those predicted
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,15 @@ class ExploringCost:
 
     share: float
     algorithm: Algorithm  # the advised setting with it
+    regret: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class UploadCost:
+    """What it costs the best federation that an upload rests on so many observations, beside one, in the same time."""
+
+    observations: int  # `smallest_upload`, with which all settings were tried
     regret: float
     bytes: float
 
@@ -43,6 +55,7 @@ class Advice:
     screened: tuple[Point, ...]  # all that were tried, in fewer worlds
     checks: Checks
     exploring: ExploringCost
+    uploads: UploadCost
     warm_start: WarmStart
 
     @property
@@ -57,8 +70,19 @@ class Advice:
 
     @property
     def is_sure(self) -> bool:
-        """Tell whether it was the best or nearly so in most draws, and nothing speaks against the model."""
-        return self.point.sure >= SURE and not self.checks.warnings
+        """Tell whether draws agree on regret and on bytes, and nothing speaks against the model."""
+        return not self.doubts
+
+    @property
+    def doubts(self) -> list[str]:
+        """Return in a few words each what makes the advice unsure."""
+        regret, spent = self.point.sure, self.point.bytes_sure
+        found = []
+        if regret < SURE:
+            found.append(f"its regret was within 10 % of the best in only {regret:.0%} of the draws")
+        if spent < BYTES_SURE:
+            found.append(f"its bytes were within 10 % of their mean in only {spent:.0%} of the draws")
+        return [*found, "see the warnings"] if self.checks.warnings else found
 
     def bytes_a_day(self, point: Point) -> float:
         """Return what a setting sends in a day; with idle talk, where sites talk at all."""
@@ -68,7 +92,7 @@ class Advice:
     def sentence(self) -> str:
         """Return the advice in one sentence."""
         point = self.point
-        doubt = "" if self.is_sure else f" Unsure: {self._doubt()}."
+        doubt = "" if self.is_sure else f" Unsure: {'; '.join(self.doubts)}."
         low, high = (plain(each) for each in self.choice.gain_interval)
         if not self.choice.helps:
             return (
@@ -83,11 +107,6 @@ class Advice:
             f"ten draws {band}){share}, at {shown_bytes(self.bytes_a_day(point))} a day.{doubt}"
         )
 
-    def _doubt(self) -> str:
-        if self.point.sure >= SURE:
-            return "see the warnings"
-        return f"its regret was within 10 % of the best in only {self.point.sure:.0%} of the draws"
-
     @property
     def warm_start_sentence(self) -> str:
         """Return in one sentence what a warm start changes."""
@@ -97,10 +116,9 @@ class Advice:
     @property
     def notes(self) -> list[str]:
         """Return what else is to be known, a sentence each."""
-        lost, more = self.exploring.regret, self.exploring.bytes / self.log.days
         notes = [
-            f"explore = {self.exploring.share:g}, so that the next log can be evaluated, costs {plain(lost)} of the "
-            f"reward and {'saves' if more < 0 else 'adds'} {shown_bytes(abs(more))} a day",
+            self._uploads_in_words(),
+            f"explore = {self.exploring.share:g}, so that the next log can be evaluated, {self._costs(self.exploring)}",
             f"idle talk of {len(self.log.sites)} sites that ask every {self.every:g} s takes {shown_bytes(self.idle)} "
             "a day, which is counted; what TLS and NATS put around a message is not",
         ]
@@ -122,6 +140,24 @@ class Advice:
         )
         return notes
 
+    def _uploads_in_words(self) -> str:
+        least = self.uploads.observations
+        if least == 1:
+            return (
+                "smallest_upload = 1: an upload may rest on a single decision, which can be computed from it; without "
+                f"--smallest-upload a federation has {usual_smallest_upload(self.log.dimension)}"
+            )
+        which = "" if self.choice.helps else " the best federation"
+        return (
+            f"smallest_upload = {least}, so that no upload tells of fewer decisions,{which} "
+            f"{self._costs(self.uploads)} beside smallest_upload = 1"
+        )
+
+    def _costs(self, cost: ExploringCost | UploadCost) -> str:
+        reward = f"costs {plain(cost.regret)} of the reward" if cost.regret >= 0 else f"earns {plain(-cost.regret)}"
+        spent = shown_bytes(abs(cost.bytes) / self.log.days)
+        return f"{reward} and {'saves' if cost.bytes < 0 else 'adds'} {spent} a day"
+
     def summary(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
         from fedbandit.advice.writing import summary_of
@@ -136,11 +172,11 @@ class Advice:
 
 
 def described(point: Point) -> str:
-    """Return a setting as people write it: the algorithm, and its parameters that are not the default."""
+    """Return a setting as people write it: the algorithm, and its parameters that set it apart from the others."""
     changed = parameters_of(point.candidate.algorithm)
     if point.candidate.is_pooled:
         return point.candidate.name
-    told = ", ".join(f"{name} {_short(value)}" for name, value in changed.items() if name != "noise")
+    told = ", ".join(f"{name} {_short(value)}" for name, value in changed.items() if name not in SAME_FOR_ALL)
     return f"{point.candidate.name} ({told})" if told else point.candidate.name
 
 
@@ -149,6 +185,12 @@ def parameters_of(algorithm: Algorithm) -> dict[str, Any]:
     defaults: list[Described] = type(algorithm).describe()
     values = algorithm.values()
     return {each.name: values[each.name] for each in defaults if values[each.name] != each.default}
+
+
+def parameters_to_deploy(algorithm: Algorithm) -> dict[str, Any]:
+    """Return what a file that deploys it must say: `smallest_upload` too, whose default is another one there."""
+    least = {"smallest_upload": algorithm.smallest_upload} if has_smallest_upload(type(algorithm)) else {}
+    return {**parameters_of(algorithm), **least}
 
 
 def _short(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np  # noqa: F401 - of the example
 
-from fedbandit.advice.advice import Advice, ExploringCost
+from fedbandit.advice.advice import Advice, ExploringCost, UploadCost
 from fedbandit.advice.budget import bytes_a_day, shown_bytes
 from fedbandit.advice.checks import checks_of
 from fedbandit.advice.described_log import DescribedLog, describe
@@ -16,10 +16,11 @@ from fedbandit.advice.idle import idle_bytes_a_day, pause_for
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import logged_world
 from fedbandit.advice.thresholds import MOST_RUNS, Curve
-from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled
+from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled, telling_at_once
 from fedbandit.advice.warm_start import DRAWS as WARM_DRAWS
 from fedbandit.advice.warm_start import warm_start_of
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.smallest_upload import usual_smallest_upload
 from fedbandit.features.features import Features
 from fedbandit.logs.log import Log
 
@@ -34,12 +35,15 @@ def advise(
     *,
     budget: str | float,
     algorithms: Sequence[str] = (),
+    smallest_upload: int | None = None,
     progress: Progress | None = None,
 ) -> Advice:
     """Return which federation to run, or that none would have helped, from a log of past decisions.
 
     `budget` is what all sites together may send and be sent, as in "10 MB/day", or a number of bytes a day.
-    `algorithms` restricts the comparison to some of them. `progress` is called with the runs that are done and planned.
+    `algorithms` restricts the comparison to some of them. `smallest_upload` are the observations that an upload rests
+    on at least, with which all are tried and the advised one is deployed; by default that of every federation that is
+    deployed, max(10, 2 d). `progress` is called with the runs that are done and planned.
 
     Rewards are those of a linear model that is fitted to the log, in several draws of what the log leaves open;
     arrivals and arms are the log's own, in another order within each tenth of the time.
@@ -58,23 +62,24 @@ def advise(
     model = fit(known.rows)
     shared = None if features is None or features.global_dimension == features.dimension else features.global_dimension
     noise = float(f"{model.noise:.4g}")  # as people would write it
-    curves = families(noise, shared, algorithms)
+    least = usual_smallest_upload(known.dimension) if smallest_upload is None else smallest_upload
+    curves = families(noise, least, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
     worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
-    worlds.to_run += 2 * WARM_DRAWS
+    worlds.to_run += 2 * WARM_DRAWS + 2 * FIRST_WORLDS
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
     finalists = [*best_few(first, baselines, FINALISTS, spendable), *baselines]
     tried = worlds.try_all(finalists, ALL_WORLDS)
     choice = choose(tried, baselines[0], spendable)
-    with_lots = exploring(choice.candidate, EXPLORE)
+    best = best_few(tried, baselines, 1, spendable)[0]
     return Advice(
         log=known, budget=allowed, every=every, idle=idle, choice=choice,
         points=tuple(points(tried, *baselines, spendable)), screened=tuple(points(first, *baselines, spendable)),
         checks=checks_of(known.rows, model, features),
-        exploring=_cost(worlds, choice.candidate, with_lots),
+        exploring=_exploring(worlds, choice.candidate), uploads=_uploads(worlds, best),
         warm_start=warm_start_of(worlds, choice.candidate, baselines[0], tried),
     )  # fmt: skip
 
@@ -116,8 +121,18 @@ def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[
     return [each for family in curves for each in settings(family)]
 
 
-def _cost(worlds: Worlds, without: Candidate, with_lots: Candidate) -> ExploringCost:
-    """Return what exploring costs in regret, and in bytes over the time of the log."""
-    tried = worlds.try_all([without, with_lots], FIRST_WORLDS)
-    regret, spent = tried.regret[1] - tried.regret[0], tried.bytes[1] - tried.bytes[0]
-    return ExploringCost(EXPLORE, with_lots.algorithm, float(regret.mean()), float(spent.mean()))
+def _exploring(worlds: Worlds, advised: Candidate) -> ExploringCost:
+    """Return what exploring costs the advised setting."""
+    with_lots = exploring(advised, EXPLORE)
+    return ExploringCost(EXPLORE, with_lots.algorithm, *_cost(worlds, advised, with_lots))
+
+
+def _uploads(worlds: Worlds, best: Candidate) -> UploadCost:
+    """Return what it costs the best federation that its uploads rest on more than one observation."""
+    return UploadCost(best.algorithm.smallest_upload, *_cost(worlds, telling_at_once(best), best))
+
+
+def _cost(worlds: Worlds, before: Candidate, after: Candidate) -> tuple[float, float]:
+    """Return what a change costs in regret, and in bytes over the time of the log."""
+    tried = worlds.try_all([before, after], FIRST_WORLDS)
+    return float((tried.regret[1] - tried.regret[0]).mean()), float((tried.bytes[1] - tried.bytes[0]).mean())

@@ -22,13 +22,15 @@ class Family:
     at: Callable[[float], Algorithm]
 
 
-def families(noise: float, shared: int | None = None, only: Sequence[str] = ()) -> tuple[Family, ...]:
-    """Return the families for rewards of so much noise.
+def families(
+    noise: float, smallest_upload: int, shared: int | None = None, only: Sequence[str] = ()
+) -> tuple[Family, ...]:
+    """Return the families for rewards of so much noise, whose uploads rest on so many observations at least.
 
     `shared` counts the coordinates that mean the same at all sites, where the others are personal. `only` names
     algorithms, to which the families are restricted.
     """
-    common = {"noise": noise}
+    common = {"noise": noise, "smallest_upload": smallest_upload}
 
     def family(name: str, setting: str, threshold: str, offset: float = 1.0, **fixed: object) -> Family:
         def at(value: float) -> Algorithm:

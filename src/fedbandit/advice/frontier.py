@@ -12,6 +12,7 @@ from fedbandit.advice.trials import Candidate, Tried
 from fedbandit.core.arrays import Floats
 
 CLOSE = 1.1  # regret within 10 % of the best counts as good as the best
+STEADY = 0.1  # bytes that are not farther from their mean than this part of it count as those predicted
 BAND = (5.0, 95.0)  # percentiles over draws
 
 
@@ -27,6 +28,7 @@ class Point:
     share: float  # of the gain that all raw data in one place would have brought
     bytes: float  # in the time of the log, without idle talk
     sure: float  # the share of draws in which its regret is within 10 % of the best that the budget allows
+    bytes_sure: float  # the share of draws in which its bytes are within 10 % of their mean
     draws: int
 
 
@@ -50,7 +52,8 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
             candidate, float(regret.mean()), band_of(regret),
             float((without - regret).mean()), band_of(without - regret),
             _part(float((without - regret).mean()), float((without - ideal).mean())), float(spent.mean()),
-            float((regret <= CLOSE * best).mean()), len(regret),
+            float((regret <= CLOSE * best).mean()),
+            float((np.abs(spent - spent.mean()) <= STEADY * spent.mean()).mean()), len(regret),
         )
         for candidate in tried.candidates
         for regret, spent in (tried.of(candidate),)
@@ -59,8 +62,8 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
 
 def choose(tried: Tried, alone: Candidate, allowed: float) -> Choice:
     """Return the setting of least mean regret among those within the budget, or alone if none is surely better."""
-    within = [each for each in tried.candidates if not each.is_pooled and tried.of(each)[1].mean() <= allowed]
-    best = min(within, key=lambda each: float(tried.of(each)[0].mean()))
+    within = [each for each in tried.candidates if not each.is_pooled and tried.means(each)[1] <= allowed]
+    best = min(within, key=tried.means)  # of equals the cheaper one
     gained = tried.of(alone)[0] - tried.of(best)[0]
     low, high = interval_of(gained)
     helps = best is not alone and low > 0
@@ -69,17 +72,18 @@ def choose(tried: Tried, alone: Candidate, allowed: float) -> Choice:
 
 def best_few(tried: Tried, kept: Sequence[Candidate], count: int, allowed: float) -> list[Candidate]:
     """Return the best settings that the budget allows, or the cheapest where it allows too few; `kept` apart."""
-    others = [each for each in tried.candidates if each not in kept]
-    is_over = {each: tried.of(each)[1].mean() > allowed for each in others}
-    return sorted(
-        others, key=lambda each: (is_over[each], float(tried.of(each)[int(is_over[each])].mean()))
-    )[:count]  # fmt: skip
+
+    def rank(candidate: Candidate) -> tuple[bool, float, float]:
+        regret, spent = tried.means(candidate)
+        return (True, spent, regret) if spent > allowed else (False, regret, spent)
+
+    return sorted((each for each in tried.candidates if each not in kept), key=rank)[:count]
 
 
 def _field(tried: Tried, pooled: Candidate, allowed: float) -> Floats:
     """Return the regrets of all settings that may be recommended (settings, worlds)."""
     return np.array(
-        [tried.of(each)[0] for each in tried.candidates if each != pooled and tried.of(each)[1].mean() <= allowed]
+        [tried.of(each)[0] for each in tried.candidates if each != pooled and tried.means(each)[1] <= allowed]
     )
 
 

@@ -46,6 +46,11 @@ class Tried:
         place = self.candidates.index(candidate)
         return self.regret[place], self.bytes[place]
 
+    def means(self, candidate: Candidate) -> tuple[float, float]:
+        """Return the mean regret and the mean bytes of one setting."""
+        regret, spent = self.of(candidate)
+        return float(regret.mean()), float(spent.mean())
+
 
 def alone(noise: float) -> Candidate:
     """Return the setting in which every site learns by itself."""
@@ -55,6 +60,12 @@ def alone(noise: float) -> Candidate:
 def exploring(candidate: Candidate, share: float) -> Candidate:
     """Return a setting in which a share of the choices is uniform."""
     return replace(candidate, algorithm=replace(candidate.algorithm, explore=share))
+
+
+def telling_at_once(candidate: Candidate) -> Candidate:
+    """Return a setting in which an upload may rest on a single observation."""
+    algorithm = candidate.algorithm
+    return replace(candidate, algorithm=type(algorithm).from_values({**algorithm.values(), "smallest_upload": 1}))
 
 
 def pooled(noise: float) -> Candidate:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fedbandit.advice.advice import Advice, described, parameters_of
+from fedbandit.advice.advice import Advice, described, parameters_of, parameters_to_deploy
 from fedbandit.advice.drawing import draw_frontier
 from fedbandit.advice.frontier import Point
 from fedbandit.advice.program import program_of
@@ -55,7 +55,7 @@ def coordinator_of(advice: Advice) -> str:
         "algorithm": advice.algorithm.id,
         "clients": len(log.sites),
         **size,
-        "set": parameters_of(advice.algorithm),
+        "set": parameters_to_deploy(advice.algorithm),
         "limits": {"context": log.longest_vector, "reward": log.largest_reward},
     }
     if isinstance(advice.algorithm.federation(log.setting).server, MeetsDeadlines):
@@ -79,9 +79,10 @@ def summary_of(advice: Advice) -> dict[str, Any]:
         "version": VERSION,
         "sentence": advice.sentence,
         "algorithm": advice.algorithm.id,
-        "parameters": parameters_of(advice.algorithm),
+        "parameters": parameters_to_deploy(advice.algorithm),
         "helps": advice.choice.helps,
         "is_sure": advice.is_sure,
+        "doubts": advice.doubts,
         "gain": advice.choice.gain,
         "gain_interval": advice.choice.gain_interval,
         "budget_bytes_a_day": advice.budget,
@@ -92,6 +93,7 @@ def summary_of(advice: Advice) -> dict[str, Any]:
         "days": log.days,
         "dimension": log.dimension,
         "explore": {name: getattr(advice.exploring, name) for name in ("share", "regret", "bytes")},
+        "smallest_upload": asdict(advice.uploads),
         "warm_start": asdict(advice.warm_start),
         "checks": {**_known(asdict(advice.checks)), "warnings": advice.checks.warnings},
         "frontier": [_point(advice, each) for each in advice.points],

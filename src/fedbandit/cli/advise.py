@@ -28,6 +28,13 @@ def advise(
     algorithms: Annotated[
         str, typer.Option(help="Compare these algorithms only, with commas between them.", show_default=False)
     ] = "",
+    smallest_upload: Annotated[
+        int | None,
+        typer.Option(
+            help="Decisions that an upload rests on at least; by default max(10, 2 d) for d features.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option(help="The folder for the report and the files to serve.")] = Path("advice"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -43,7 +50,9 @@ def advise(
     found = read_log(log, columns, arms)
     names = [each.strip() for each in algorithms.split(",") if each.strip()]
     with Bar("advise") as bar:
-        advice = advised(found, declared, budget=allowed, algorithms=names, progress=bar.show)
+        advice = advised(
+            found, declared, budget=allowed, algorithms=names, smallest_upload=smallest_upload, progress=bar.show
+        )
     advice.write(output)
     if as_json:
         typer.echo(json.dumps(advice.summary()))

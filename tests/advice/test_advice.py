@@ -1,0 +1,82 @@
+"""What is said of an advised setting: what it buys, how sure that is, and what its deployment costs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fedbandit.advice.advice import UploadCost
+from fedbandit.advice.model.fitted import fit
+from fedbandit.advice.model.worlds import drawn_world
+from fedbandit.simulation.in_process import simulate
+
+FEDERATED = ("lean-linucb", "sync-linucb", "async-linucb")
+
+
+def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
+    said = advice.sentence
+    assert said.startswith(f"Take {advice.algorithm.id} (")
+    assert "more than every site alone" in said
+    assert "kB a day" in said
+
+
+REGRET = "its regret was within 10 % of the best in only 90% of the draws"
+BYTES = "its bytes were within 10 % of their mean in only 75% of the draws"
+
+
+@pytest.mark.parametrize(
+    ("regret", "spent", "doubts"),
+    [(0.95, 0.8, []), (0.9, 1.0, [REGRET]), (1.0, 0.75, [BYTES]), (0.9, 0.75, [REGRET, BYTES])],
+)
+def test_advice_is_sure_where_draws_agree_on_regret_and_on_bytes(advice, regret, spent, doubts):
+    point = replace(advice.point, sure=regret, bytes_sure=spent)
+    others = tuple(each for each in advice.points if each is not advice.point)
+    one = replace(advice, points=(*others, point))
+    assert one.doubts == doubts
+    assert one.is_sure == (not doubts)
+    assert one.sentence.endswith(f" Unsure: {'; '.join(doubts)}." if doubts else " a day.")
+
+
+def test_what_a_warm_start_changes_is_said(advice):
+    assert advice.warm_start.draws == 10
+    assert advice.warm_start.gain > 0
+    assert advice.warm_start_sentence == advice.warm_start.sentence(helps=True)
+
+
+def test_idle_talk_beyond_a_tenth_of_the_budget_makes_sites_ask_more_rarely(advice):
+    assert advice.every > 30
+    assert advice.idle <= 0.1 * advice.budget
+    assert any(note.startswith(f"every = {advice.every:g}") for note in advice.notes)
+
+
+def test_rounds_are_left_out_and_it_says_so(advice):
+    assert any("act in rounds" in note for note in advice.notes)
+    assert advice.log.whole_rounds == 6 * min(np.bincount(advice.log.rows.site))
+
+
+def test_all_are_tried_with_the_smallest_upload_of_a_federation_that_is_deployed(advice):
+    federated = [each.candidate.algorithm for each in advice.screened if each.candidate.name in FEDERATED]
+    assert {each.smallest_upload for each in federated} == {max(10, 2 * advice.log.dimension)}
+    assert advice.algorithm.smallest_upload == advice.uploads.observations == 10
+
+
+def test_what_the_smallest_upload_costs_is_told_beside_one(advice):
+    rows, advised = advice.log.rows, advice.choice.candidate.algorithm
+    worlds = [drawn_world(rows, fit(rows), number) for number in range(4)]
+    runs = [
+        [simulate(replace(advised, smallest_upload=least), world, len(rows.site))[0] for world in worlds]
+        for least in (1, 10)
+    ]
+    regret = [np.mean([each.regret.sum() for each in some]) for some in runs]
+    spent = [np.mean([each.ledger.bytes for each in some]) for some in runs]
+    assert advice.uploads.regret == pytest.approx(regret[1] - regret[0])
+    assert advice.uploads.bytes == pytest.approx(spent[1] - spent[0])
+    assert advice.uploads.regret > 0
+    assert advice.notes[0].startswith("smallest_upload = 10, so that no upload tells of fewer decisions, costs ")
+    assert advice.notes[0].endswith("a day beside smallest_upload = 1")
+
+
+def test_a_smallest_upload_of_one_is_warned_of(advice):
+    said = replace(advice, uploads=UploadCost(1, 0.0, 0.0)).notes[0]
+    assert said.startswith("smallest_upload = 1: an upload may rest on a single decision")
+    assert said.endswith("a federation has 10")
