@@ -32,7 +32,7 @@ def look(window):
     """Open the page of a world and return what a visit of it finds."""
     runner, page = window
 
-    def look(world, visit, **how):
+    def look(world, visit, path="", **how):
         async def go():
             page.complaints.clear()
             page.requests.clear()
@@ -41,7 +41,7 @@ def look(window):
                 clock=lambda: world.now,
             )  # fmt: skip
             async with serving(pages, "127.0.0.1", 0) as address:
-                await page.open(address, **how)
+                await page.open(address + path, **how)
                 await page.until(LIVE)
                 found = await visit(page)
                 assert page.complaints == []

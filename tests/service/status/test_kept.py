@@ -80,14 +80,17 @@ def test_a_note_that_cannot_be_read_changes_nothing(note):
     assert again.snapshot(5 * NOW) == begun().snapshot(5 * NOW)
 
 
-def test_a_note_that_is_too_large_leaves_out_what_sites_report(monkeypatch):
-    whole = len(note_of(eventful()))
-    monkeypatch.setattr(kept, "LARGEST", whole - 1)
-    note, again = note_of(eventful()), begun()
-    assert len(note) < whole
-    assert recall(again, note)
-    assert again.totals()["uploads"] == 180
-    assert again.reports.sites == {}
+def test_a_note_that_is_too_large_leaves_out_the_traffic_of_single_sites_and_then_what_they_report(monkeypatch):
+    note, left = note_of(eventful()), []
+    for _ in range(2):
+        monkeypatch.setattr(kept, "LARGEST", len(note) - 1)
+        before, note, again = len(note), note_of(eventful()), begun()
+        assert len(note) < before
+        assert recall(again, note)
+        assert again.totals()["uploads"] == 180
+        assert again.traffic.sites == {}
+        left.append(len(again.reports.sites))
+    assert left == [2, 0]
 
 
 @pytest.mark.parametrize("where", ["files", "database", "memory"])

@@ -52,9 +52,10 @@ def test_names_from_sites_are_shown_as_text_and_not_as_markup(look):
     assert bold == 0
 
 
+@pytest.mark.parametrize("path", ["", "sites/clinics/north"])
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_nothing_is_wider_than_the_screen_and_words_stand_out_from_their_ground(look, width, dark):
+def test_nothing_is_wider_than_the_screen_and_words_stand_out_from_their_ground(look, width, dark, path):
     contrast = """(() => {
       const light = colour => { const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map(each => {
         const share = each / 255; return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4; });
@@ -77,7 +78,7 @@ def test_nothing_is_wider_than_the_screen_and_words_stand_out_from_their_ground(
     told = watching()
     told.watch.concerns.note("two-sites-one-number", "two sites use number 0: give one of them another", NOW, 0)
     told.watch.concerns.note("uploads-refused", "an upload was refused: " + "x" * 300, NOW, 1)
-    scroll, (worst, where) = look(World(told), visit, width=width, dark=dark)
+    scroll, (worst, where) = look(World(told), visit, path, width=width, dark=dark)
     assert scroll <= width
     assert worst >= 4.5, where
 

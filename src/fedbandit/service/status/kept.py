@@ -20,7 +20,8 @@ from fedbandit.wire.report import Report
 from fedbandit.wire.watched import Watched
 
 FORMAT = 1
-LARGEST = 4 * 1024 * 1024  # bytes of a note; what sites report, by arms, is left out of a larger one
+LARGEST = 4 * 1024 * 1024  # bytes of a note; of a larger one the traffic of single sites is left out, then the reports
+_LEFT_OUT: tuple[dict[str, Any], ...] = ({}, {"site_traffic": {}}, {"site_traffic": {}, "reports": None})
 _CONTACTS = ("first_contact", "last_contact")
 _VERSIONS = ("has", "sent")
 
@@ -41,11 +42,15 @@ def note_of(telemetry: Telemetry) -> bytes:
         "sites": [_of_site(each) for each in (*telemetry.sites, telemetry.strangers)],
         "cut": list(telemetry.cut),
         "refusals": [telemetry.refusals.counts, telemetry.refusals.last],
-        "traffic": _of_history(telemetry.traffic),
+        "traffic": _of_history(telemetry.traffic.all),
+        "site_traffic": {number: _of_history(each) for number, each in telemetry.traffic.sites.items()},
         "reports": _of_reports(telemetry.reports),
     }
-    note = _packed(memory)
-    return note if len(note) <= LARGEST else _packed({**memory, "reports": None})
+    for left_out in _LEFT_OUT:
+        note = _packed(memory | left_out)
+        if len(note) <= LARGEST:
+            break
+    return note
 
 
 def recall(telemetry: Telemetry, note: bytes) -> bool:
@@ -60,7 +65,9 @@ def recall(telemetry: Telemetry, note: bytes) -> bool:
         for record, told in zip(kept.sites, sites, strict=False):  # there may be more sites than there were
             _recall_site(record, told)
         counts, last = memory["refusals"]
-        history, reports = _history(memory["traffic"]), _reports(memory["reports"], telemetry.reports)
+        kept.traffic.all, reports = _history(memory["traffic"]), _reports(memory["reports"], telemetry.reports)
+        by_site = memory.get("site_traffic", {})  # notes of versions before it was kept have none
+        kept.traffic.sites = {int(number): _history(each) for number, each in by_site.items()}
         version, cut = (int(memory["version"][0]), int(memory["version"][1])), deque(memory["cut"], maxlen=RECENT)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error):
         return False
@@ -68,7 +75,7 @@ def recall(telemetry: Telemetry, note: bytes) -> bool:
     for record, told in zip([*telemetry.sites, telemetry.strangers], [*kept.sites, kept.strangers], strict=True):
         record.take_over(told)
     telemetry.refusals.counts, telemetry.refusals.last = Counter(counts), last
-    telemetry.traffic, telemetry.reports = history, reports
+    telemetry.traffic, telemetry.reports = kept.traffic, reports
     return True
 
 

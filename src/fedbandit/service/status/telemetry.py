@@ -22,13 +22,13 @@ from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.service.status.history import SPANS, WIDTHS, History
+from fedbandit.service.status.history import SPANS, WIDTHS
 from fedbandit.service.status.reasons import Refusals
 from fedbandit.service.status.reports import Reports
 from fedbandit.service.status.severity import is_grave
 from fedbandit.service.status.site_record import STATES, SiteRecord, Version
+from fedbandit.service.status.traffic import Scales, Traffic
 from fedbandit.service.status.watch import Watch
-from fedbandit.wire import decode, kind_of, weigh
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.report import LARGEST_REWARD
 
@@ -81,8 +81,8 @@ class Telemetry:
         self.version: Version = (0, 0)
         self.strangers = SiteRecord(-1, "not on the roster")
         self.cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
-        self.traffic = History()
-        self._scalars_of: dict[str, int] = {}  # by kind of message
+        self.traffic = Traffic()
+        self._scales = Scales()
 
     def received(
         self, data: bytes, verdict: Verdict, now: float, *,
@@ -94,7 +94,7 @@ class Telemetry:
             sender = frame.client  # what a frame that was refused says of itself is not believed
         site = self._site(sender)
         site.bytes_up += len(data)
-        self.traffic.add(now, "bytes_up", len(data))
+        self.traffic.add(now, "bytes_up", len(data), site.number)
         if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET):
             site.refused += 1
             self.refusals.add(site.number, verdict.reason, now)
@@ -123,16 +123,16 @@ class Telemetry:
         frame = _frame(data)
         site = self._site(None if frame is None else frame.client)
         site.bytes_down += len(data)
-        self.traffic.add(now, "bytes_down", len(data))
+        self.traffic.add(now, "bytes_down", len(data), site.number)
         if frame is not None and frame.kind is Kind.DOWNLOAD:
             version = (frame.epoch, frame.sequence)
-            scalars = self._scalars(frame.body)
+            scalars = self._scales.scalars(frame.body)
             self.version = max(self.version, version)
             site.downloads += scalars > 0  # a signal is no message
             site.scalars_down += scalars
             site.was_sent(version, now)
-            self.traffic.add(now, "downloads", scalars > 0)
-            self.traffic.add(now, "scalars", scalars)
+            self.traffic.add(now, "downloads", scalars > 0, site.number)
+            self.traffic.add(now, "scalars", scalars, site.number)
 
     def left_out(self, sites: Iterable[int], now: float) -> None:
         """Remember that a deadline has closed a round without these sites."""
@@ -187,12 +187,16 @@ class Telemetry:
             "rounds_cut": list(self.cut),
             "span": span,
             "width": WIDTHS[span],
-            "traffic": self.traffic.buckets(now, span),
+            "traffic": self.traffic.all.buckets(now, span),
             "arms": dict(self.reports.chosen.most_common()),
             "arms_over_time": self.reports.arms.buckets(now, span),
             "rewards_over_time": self.reports.rewards.buckets(now, span),
             "sites": [self._told(site, states[site.number], now, span) for site in listed[:most_sites]],
         }
+
+    def told(self, number: int, now: float, span: int) -> dict[str, Any]:
+        """Return what the snapshot says of one site."""
+        return self._told(self.sites[number], self._states(now)[number], now, span)
 
     def _told(self, site: SiteRecord, state: str, now: float, span: int) -> dict[str, Any]:
         reported = self.reports.sites.get(site.number)
@@ -222,22 +226,12 @@ class Telemetry:
             if is_accepted:
                 site.uploads += uploads
                 site.scalars_up += scalars
-                self.traffic.add(now, "uploads", uploads)
-                self.traffic.add(now, "scalars", scalars)
+                self.traffic.add(now, "uploads", uploads, site.number)
+                self.traffic.add(now, "scalars", scalars, site.number)
         elif frame.kind is Kind.ASK and is_accepted:
             site.asked(frame)
             if not frame.is_old:  # sites of 0.1.0 do not tell their backlog
                 self.watch.waiting(site.number, frame.question.waiting, now)
-
-    def _scalars(self, body: bytes) -> int:
-        """Return the numbers in a message: its shapes are declared, so one of a kind is weighed for all of them."""
-        try:
-            kind = kind_of(body)
-            if kind not in self._scalars_of:
-                self._scalars_of[kind] = weigh(decode(body), 1).scalars
-        except ProtocolError:
-            return 0  # no message at all
-        return self._scalars_of[kind]
 
     def _site(self, number: int | None) -> SiteRecord:
         return self.sites[number] if number is not None and 0 <= number < len(self.sites) else self.strangers

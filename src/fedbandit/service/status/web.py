@@ -1,7 +1,10 @@
 """The coordinator's HTTP address: the status page, health, and metrics.
 
     /               the status page; it asks for /status.json every other second and needs nothing from elsewhere
+    /sites/FEDERATION/SITE                one site, by its name or its number
+    /sites/FEDERATION/SITE/status.json    what that page shows; ?span= likewise
     /status.json    the telemetry of all federations; ?span= seconds looked back, one of 600, 7200, 86400, 2592000
+                    assets/status.schema.json is their JSON Schema
     /health         200 if the coordinator works, or stands by for one that does; 503 and the reason if it does not
                     (yet), or if it has a grave concern
     /health/live    200 if it runs at all
@@ -18,8 +21,9 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import lru_cache, partial
 from importlib.resources import files
+from typing import Any
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -28,13 +32,21 @@ import fedbandit
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.metrics import Metrics
+from fedbandit.service.status.one_site import one_site, site_called
 from fedbandit.service.status.rendered import Rendered
 from fedbandit.service.status.telemetry import Telemetry
 
 MOST_SITES = 100  # that the page lists of a federation
+MOST_PAGES = 64  # of single sites that are kept for whoever asks next
 MOST_CONNECTIONS = 256  # at a time: a process has 1,024 files by default, and the journals and the broker need some
 LONGEST_CONNECTION = 20.0  # seconds for a request and its answer
-TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "json": "application/schema+json",
+}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -67,6 +79,7 @@ class Pages:
         self._clock = clock
         self._metrics = Rendered(Metrics(federations, clock, self._problem, is_active).text)
         self._statuses = {span: Rendered(partial(self._made_status, span)) for span in SPANS}
+        self._one_site = lru_cache(MOST_PAGES)(lambda *which: Rendered(partial(self._made_site, *which)))
         folder = files("fedbandit.service.status") / "assets"
         self._assets = {each.name: each.read_bytes() for each in folder.iterdir()}
 
@@ -77,6 +90,8 @@ class Pages:
             [
                 web.get("/", self._page),
                 web.get("/assets/{name}", self._asset),
+                web.get("/sites/{federation}/{site}", self._site_page),
+                web.get("/sites/{federation}/{site}/status.json", self._site_status),
                 web.get("/status.json", self._status),
                 web.get("/health", self._health),
                 web.get("/health/live", self._live),
@@ -106,19 +121,36 @@ class Pages:
         return web.Response(body=self._assets[name], content_type=kind, charset="utf-8")
 
     async def _status(self, request: web.Request) -> web.Response:
-        wanted = request.query.get("span", str(SPANS[0]))
-        if wanted not in map(str, SPANS):
-            raise web.HTTPBadRequest(text=f"span must be one of {SPANS}, not {wanted!r}")
-        return web.Response(body=self._statuses[int(wanted)](), content_type="application/json", charset="utf-8")
+        return _json(self._statuses[_span(request)]())
+
+    async def _site_page(self, request: web.Request) -> web.Response:
+        if self._is_active():
+            self._site(request)
+        return self._file("site.html")
+
+    async def _site_status(self, request: web.Request) -> web.Response:
+        telemetry, number = self._site(request)
+        return _json(self._one_site(telemetry.name, number, _span(request))())
+
+    def _site(self, request: web.Request) -> tuple[Telemetry, int]:
+        names = request.match_info["federation"], request.match_info["site"]
+        found = site_called(self.federations, *names)
+        if found is None:
+            raise web.HTTPNotFound(text="there is no site {1!r} of a federation {0!r} here".format(*names))
+        return found
 
     def _made_status(self, span: int) -> bytes:
         now = self._clock()
-        told = [each.snapshot(now, span, MOST_SITES) for each in self.federations]
-        body = {
-            "now": now, "version": fedbandit.__version__, "role": self._role(), "problem": self._problem(),
-            "federations": told,
-        }  # fmt: skip
-        return json.dumps(body, allow_nan=False).encode()  # browsers read no other numbers
+        return self._told({"federations": [each.snapshot(now, span, MOST_SITES) for each in self.federations]}, now)
+
+    def _made_site(self, federation: str, number: int, span: int) -> bytes:
+        now = self._clock()
+        telemetry = next(each for each in self.federations if each.name == federation)
+        return self._told({"told": one_site(telemetry, number, now, span)}, now)
+
+    def _told(self, what: dict[str, Any], now: float) -> bytes:
+        about = {"now": now, "version": fedbandit.__version__, "role": self._role(), "problem": self._problem()}
+        return json.dumps(about | what, allow_nan=False).encode()  # browsers read no other numbers
 
     async def _health(self, _: web.Request) -> web.Response:
         problem = self._problem()
@@ -174,6 +206,17 @@ async def serving(
         for each in server.connections:
             _end(each)
         await runner.cleanup()
+
+
+def _span(request: web.Request) -> int:
+    wanted = request.query.get("span", str(SPANS[0]))
+    if wanted not in map(str, SPANS):
+        raise web.HTTPBadRequest(text=f"span must be one of {SPANS}, not {wanted!r}")
+    return int(wanted)
+
+
+def _json(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json", charset="utf-8")
 
 
 def _end(connection: web.RequestHandler) -> None:

@@ -2,19 +2,14 @@
 
 import { Chart, element } from "./charts.js";
 import { ARMS, BYTES, MESSAGES, REWARD } from "./figures.js";
-import { ago, bytes, count, duration, many, mean, percent, sentence, siteName, STATES, verdict } from "./words.js";
+import { byId, concernLines, fill, follow, list, tile, write } from "./page.js";
+import { ago, bytes, count, duration, many, mean, percent, siteName, STATES, verdict } from "./words.js";
 import { WATCHED, watchedRow } from "./watched.js";
 
-const EVERY = 2000; // milliseconds
 const MOST_LINES = 12; // reporting sites that get a line of their own
 const STANDBY = "Standby: another coordinator serves the federations. This one waits, and takes over when that one ends or " +
   "shows no sign of life.";
-const byId = (id) => document.getElementById(id);
 const shown = new Map(); // federations on the page, by name
-
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
 
 class Federation {
   constructor(name) {
@@ -26,7 +21,6 @@ class Federation {
     this.part("watched-table").setAttribute("aria-label", `Predictions and rewards at sites of ${name}`);
     this.charts = { messages: new Chart(MESSAGES), bytes: new Chart(BYTES), reward: new Chart(REWARD), arms: new Chart(ARMS) };
     this.part("charts").append(...Object.values(this.charts).map((chart) => chart.figure));
-    this.heads = { sites: "", watched: "" }; // of the tables
     this.colours = new Map(); // of arms
   }
 
@@ -48,10 +42,8 @@ class Federation {
 
   concerns(told) {
     const names = new Map(told.sites.map((site) => [site.site, siteName(site)]));
-    const lines = told.concerns.map((each) => element("li", { "data-state": each.grave ? "grave" : "trouble" },
-      element("span", { class: "mark", "aria-hidden": "true" }), element("p", {}, sentence(each.text)),
-      element("p", { class: "note" }, `${each.site === null ? "the whole federation" : names.get(each.site) || `site ${each.site}`}, ` +
-        `since ${new Date(each.since * 1000).toLocaleString()} (${ago(told.now - each.since, true)})`)));
+    const lines = concernLines(told.concerns, told.now, (each) =>
+      `${each.site === null ? "the whole federation" : names.get(each.site) || `site ${each.site}`}, `);
     const hidden = told.concerns_open - told.concerns.length;
     if (hidden) lines.push(element("li", {}, element("p", { class: "note" }, `and ${many(hidden, "other")}`)));
     this.section.querySelector(".concerns").hidden = !lines.length;
@@ -70,9 +62,7 @@ class Federation {
       ["Model version", told.version ? count(told.version) : "none yet", "the newest that was sent"],
       ["Refused", count(totals.refused), totals.refused ? "see below why" : "no bad message so far"],
     ];
-    this.part("tiles").replaceChildren(...tiles.map(([name, amount, more]) =>
-      element("div", name === "Refused" && totals.refused ? { class: "bad" } : {},
-        element("dt", {}, name), element("dd", { class: "amount" }, amount), element("dd", { class: "note" }, more))));
+    this.part("tiles").replaceChildren(...tiles.map((each) => tile(each, each[0] === "Refused" && totals.refused)));
   }
 
   draw(told) {
@@ -92,7 +82,8 @@ class Federation {
     if (told.sites.some((site) => site.peers !== null)) columns.push("Peers");
     if (told.revision) columns.push("Revision");
     if (told.reporting) columns.push("Decisions", "Mean reward");
-    this.fill("sites", columns, told.sites.map((site) => row(site, told, columns)), told.sites.map((site) => site.state));
+    fill(this.part("sites-table"), columns, told.sites.map((site) => row(site, told, columns)),
+      { states: told.sites.map((site) => site.state), links: told.sites.map((site) => address(told, site)) });
     const hidden = told.clients - told.sites.length;
     write(this.part("sites-note"), (hidden ? `${count(told.sites.length)} of ${count(told.clients)}, those that need attention first. ` : "") +
       "A model that would tell a site nothing new is not sent to it, so versions may differ. Waiting are uploads that the " +
@@ -104,34 +95,7 @@ class Federation {
   watched(told) {
     const watching = told.sites.filter((site) => site.reported?.watched);
     this.part("watched").hidden = !watching.length;
-    if (watching.length) this.fill("watched", WATCHED, watching.map(watchedRow));
-  }
-
-  // Write a table; with states, its second column has a mark.
-  fill(name, columns, rows, states = null) {
-    const table = this.part(`${name}-table`);
-    if (this.heads[name] !== columns.join()) {
-      this.heads[name] = columns.join();
-      table.tHead.rows[0].replaceChildren(...columns.map((each) => element("th", { scope: "col", role: "columnheader" }, each)));
-    }
-    const body = table.tBodies[0];
-    rows.forEach((cells, at) => {
-      const line = body.rows[at] || body.insertRow();
-      line.setAttribute("role", "row");
-      if (states) line.dataset.state = states[at];
-      cells.forEach((text, place) => {
-        let cell = line.cells[place];
-        if (!cell) {
-          cell = element(place ? "td" : "th", place ? { role: "cell" } : { scope: "row", role: "rowheader" });
-          line.append(cell);
-        }
-        cell.dataset.label = columns[place];
-        const marked = states && place === 1;
-        if (marked && !cell.firstChild) cell.append(element("span", { class: "mark", "aria-hidden": "true" }), element("span"));
-        write(marked ? cell.lastChild : cell, text);
-      });
-    });
-    while (body.rows.length > rows.length) body.deleteRow(-1);
+    if (watching.length) fill(this.part("watched-table"), WATCHED, watching.map(watchedRow), { links: watching.map((site) => address(told, site)) });
   }
 
   incidents(told) {
@@ -146,9 +110,9 @@ class Federation {
   }
 }
 
-function list(title, sentences) {
-  return element("div", {}, element("h3", {}, title), element("ul", {}, ...sentences.map((each) => element("li", {}, each))));
-}
+// Where a site has a page of its own; a name that looks like a number would be taken for one.
+const address = (told, site) =>
+  `sites/${encodeURIComponent(told.name)}/${encodeURIComponent(site.name && !/^\d+$/.test(site.name) ? site.name : site.site)}`;
 
 function example({ name, algorithm, clients }) {
   return `import fedbandit as fb\n\nsite = fb.Site("${algorithm}", dimension=…, clients=${clients}, number=0, store="site.db")\n` +
@@ -190,38 +154,6 @@ function show(status) {
   const worries = status.federations.reduce((sum, each) => sum + each.states.trouble + each.states.silent + each.states.behind +
     each.concerns.filter(({ site }) => site === null).length, 0);
   document.title = worries ? `(${worries}) fedbandit` : "fedbandit";
-  write(byId("version"), `fedbandit ${status.version}`);
-  say(status.problem ? `The ${status.role === "standby" ? "standby" : "coordinator"} is not ready: ${status.problem}` : "");
 }
 
-function say(problem) {
-  byId("banner").hidden = !problem;
-  write(byId("banner"), problem);
-}
-
-let heard = null; // when the coordinator last answered
-let timer = null;
-
-async function ask() {
-  clearTimeout(timer);
-  const span = document.querySelector("input[name=span]:checked").value;
-  try {
-    const answer = await fetch(`status.json?span=${span}`, { signal: AbortSignal.timeout(10_000) });
-    if (!answer.ok) throw new Error(answer.statusText);
-    show(await answer.json());
-    heard = Date.now();
-    byId("live").dataset.state = "current";
-    write(byId("live-words"), "live");
-  } catch (error) {
-    byId("live").dataset.state = "silent";
-    write(byId("live-words"), "no answer");
-    const since = heard === null ? "" : ` since ${new Date(heard).toLocaleTimeString()}; below is what was known then`;
-    say(`The coordinator has not answered${since}. This page goes on asking.`);
-    console.error(error);
-  }
-  if (!document.hidden) timer = setTimeout(ask, EVERY);
-}
-
-document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
-document.querySelectorAll("input[name=span]").forEach((each) => each.addEventListener("change", ask));
-ask();
+follow("status.json", show);

@@ -1,0 +1,51 @@
+"""What has travelled over time: to and from all sites, and each of some."""
+
+from __future__ import annotations
+
+from fedbandit.core.errors import ProtocolError
+from fedbandit.service.status.history import History
+from fedbandit.wire import decode, kind_of, weigh
+
+MOST_HISTORIES = 100  # sites with a history of their own, those heard of first: it takes far more room than all else
+
+
+class Traffic:
+    """Counts by key and time.
+
+    >>> traffic = Traffic()
+    >>> traffic.add(1000.0, "uploads", 1, site=3)
+    >>> traffic.all.buckets(now=1001.0, span=600) == traffic.sites[3].buckets(now=1001.0, span=600)
+    True
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.all = History()
+        self.sites: dict[int, History] = {}  # by number
+
+    def add(self, now: float, key: str, amount: float, site: int) -> None:
+        """Add to what happens now; a site below 0 is nobody on the roster."""
+        self.all.add(now, key, amount)
+        history = self.sites.get(site)
+        if history is None and site >= 0 and len(self.sites) < MOST_HISTORIES:
+            history = self.sites[site] = History()
+        if history is not None:
+            history.add(now, key, amount)
+
+
+class Scales:
+    """Weighs messages: shapes are declared, so one of a kind is weighed for all of them."""
+
+    def __init__(self) -> None:
+        """Begin without having weighed any."""
+        self._scalars: dict[str, int] = {}  # by kind of message
+
+    def scalars(self, body: bytes) -> int:
+        """Return how many numbers a message has; 0 if it is none at all."""
+        try:
+            kind = kind_of(body)
+            if kind not in self._scalars:
+                self._scalars[kind] = weigh(decode(body), 1).scalars
+        except ProtocolError:
+            return 0
+        return self._scalars[kind]
