@@ -113,3 +113,12 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(fedbandit, tmp_path, n
     assert (said.code, said.out, len(said.err.splitlines())) == (2, "", 1)
     assert sentence in said.err
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_experiment_on_a_set_that_is_not_here_writes_nothing(fedbandit, tmp_path, monkeypatch):
+    monkeypatch.setenv("FEDBANDIT_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    said = fedbandit("reproduce", "async-linucb/movielens-20m")
+    assert (said.code, said.out, len(said.err.splitlines())) == (2, "", 1)
+    assert "the data set movielens-20m" in said.err
+    assert not list(tmp_path.iterdir())

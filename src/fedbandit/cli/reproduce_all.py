@@ -33,6 +33,7 @@ def reproduce_one(
     experiment: Experiment, output: Path, jobs: int, on: Cluster | None, formats: Sequence[str]
 ) -> Reproduced:
     """Run an experiment into its folder, behind a progress bar."""
+    next(experiment.cells())  # refuses a data set that is not here, before anything is written
     folder = _made(folder_of(experiment, output), output)
     with Bar(experiment.id) as bar:
         return reproduce(experiment, folder, jobs=jobs, on=on, formats=formats, progress=bar.show)
