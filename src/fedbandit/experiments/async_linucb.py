@@ -115,7 +115,7 @@ Experiment(
     world={**WORLD, "arrivals": "skewed", "skew": 1.0},
     turns=30_000,
     seeds=5,
-    series=(OFTEN, MET, SOMETIMES, replace(SYNC, points=SYNC.points[::2])),
+    series=(OFTEN, replace(SYNC, points=SYNC.points[::2]), MET, SOMETIMES),
     figures=FIGURES[:2],
     claims=(
         CheaperAtEqual("If only met clients synchronise, Async-LinUCB needs fewer messages than Sync-LinUCB at equal "
