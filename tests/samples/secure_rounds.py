@@ -6,6 +6,7 @@ import numpy as np
 
 import fedbandit as fb
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.interfaces import Cadence
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.kernels.glm.kept_data import gram_of_each
 from fedbandit.protocol.charter import Charter
@@ -29,6 +30,7 @@ class Rounds:
         self.sites = [pair.open_site(self.charter, number) for number in range(SITES)]
         for number, site in enumerate(self.sites):
             site.identity = KeyedIdentity(number)
+        self.takes_turns = self.sites[0].life.side.cadence is Cadence.TURN
         self.duels = fb.algorithms[name].duels
         self.choices, self.vectors = [], []
         self.silent = set()
@@ -57,11 +59,11 @@ class Rounds:
         self.sites[number].learn(name, float(rng.integers(0, 2)))
 
     def play(self, rounds, first=0, who=range(SITES)):
-        """Let sites have turns; in duels they exchange when all have had one, else after each."""
+        """Let sites have turns; those that act in rounds exchange when all have had one, others after each."""
         for round_ in range(first, first + rounds):
             for number in who:
                 self.turn(number, round_)
-                if not self.duels:
+                if self.takes_turns:
                     self.exchange()
             self.exchange()
 

@@ -11,13 +11,17 @@ import fedbandit as fb
 from fedbandit.core.turns import Duels, Turns
 from fedbandit.kernels.glm.kept_data import gram_of_each
 from fedbandit.protocol.charter import Charter
+from fedbandit.secure.messages import Keys
 from fedbandit.secure.parts import WHO
 from fedbandit.simulation.faults.history import Told
 from fedbandit.simulation.faults.run import FaultyRun
+from fedbandit.wire import decode
+from fedbandit.wire.frame import Frame
 from simulation.secure_runs import CHECKERS, ended, secure_sites
 from simulation.tagged import ARMS, DENSE, tagged_setting, tagged_turns
 
 TURNS, SITES = 30, 4
+TROUBLES, SILENCE = 3, 0.15  # how often sites fall silent at the end, and how likely it is in each exchange
 
 
 class Family(NamedTuple):
@@ -67,11 +71,40 @@ def marked_turns(name: str, seed: int) -> Turns:
     return Turns(turns.client, turns.features, Duels(rng.standard_normal((TURNS, ARMS)), rng.random(TURNS)))
 
 
+class LosingRun(FaultyRun):
+    """A run at whose end, when nothing else goes wrong, sites fall silent in the middle of rounds of many exchanges."""
+
+    troubles = TROUBLES
+
+    def _carry_all(self) -> None:
+        for _ in range(5000):
+            if not self.wire:
+                return
+            frames, self.wire = self.wire, []
+            silent = self._silent()
+            for data in frames:
+                if Frame.from_bytes(data).client not in silent:
+                    self.carry(data)
+            for host in self.hosts:
+                self.commit(host)
+            if silent:
+                self._deadline()
+                self.commit(self.coordinator)
+        raise AssertionError(f"seed {self.seed}: the exchange does not end")
+
+    def _silent(self) -> set[int]:
+        """Return sites of which every frame is lost now: none, or one or two after which the deadline strikes."""
+        if not self.troubles or self.rng.random() > SILENCE:
+            return set()
+        self.troubles -= 1
+        return set(self.rng.permutation(SITES)[: 1 + self._pick(2)].tolist())
+
+
 def family_run(family: str, seed: int, **how: Any) -> FaultyRun:
     """Run one schedule."""
     name, parameters, _, _ = FAMILIES[family]
     charter = Charter.named(name, tagged_setting(TURNS, SITES), smallest_cohort=3, **parameters)
-    return ended(FaultyRun(charter, marked_turns(name, seed), seed, client_node=secure_sites(seed), **how).run())
+    return ended(LosingRun(charter, marked_turns(name, seed), seed, client_node=secure_sites(seed), **how).run())
 
 
 def mark(told: Told) -> np.ndarray:
@@ -102,9 +135,19 @@ def each_observation_counts_once(family: str, run: FaultyRun) -> Iterator[str]:
         yield "the sum of outer products is not what the decisions give"
 
 
+def nothing_rests_on_too_few(run: FaultyRun) -> Iterator[str]:
+    """Whoever contributes to a sum, be it taken in or not, does so with as many observations as were agreed on."""
+    least = run.charter.algorithm.smallest_upload
+    for (site, _, number), bodies in run.history.uploads.items():
+        for message in map(decode, bodies):
+            if isinstance(message, Keys) and 0 < message.observations[0] < least:
+                yield f"upload {number} of site {site} is to contribute {message.observations[0]} observations"
+
+
 def family_amiss(family: str, run: FaultyRun) -> list[str]:
     """Return all that is amiss, in words."""
     if run.coordinator.node.accounts.aside:  # it is for the checkers of all runs to tell of that
         return []
     found = [f"each_observation_counts_once: {finding}" for finding in each_observation_counts_once(family, run)]
+    found += [f"nothing_rests_on_too_few: {finding}" for finding in nothing_rests_on_too_few(run)]
     return found + [f"{checker.__name__}: {finding}" for checker in CHECKERS[1:] for finding in checker(run)]

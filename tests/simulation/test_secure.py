@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.site_events import Heard
+from fedbandit.secure.fedglb_ucb import GlmParts
+from fedbandit.secure.fldb_gd import GradientParts
+from fedbandit.secure.fldb_ogd import OnlineParts
 from fedbandit.simulation.faults.run import FAULTS
 from simulation.secure_families import FAMILIES, family_amiss, family_run
 from simulation.secure_runs import KEEPING, amiss, lasso_amiss, lasso_run, secure_run
@@ -62,6 +66,33 @@ def test_every_observation_counts_once_in_other_families(family):
     run = family_run(family, 1, faults=KEEPING)
     assert not family_amiss(family, run)
     assert run.coordinator.node.node.state.gathering.finished
+
+
+def test_a_site_that_contributes_whatever_it_has_is_caught(monkeypatch):
+    monkeypatch.setattr(OnlineParts, "_has_enough", lambda _, cohort: cohort.within.turns[0] > cohort.told)
+    family = "fldb-ogd, 3 duels"
+    assert any("is to contribute" in finding for finding in family_amiss(family, family_run(family, 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("parts", "family"), [(OnlineParts, "fldb-ogd"), (GradientParts, "fldb-gd"), (GlmParts, "fedglb-ucb")]
+)
+def test_parts_that_are_put_back_and_forgotten_are_caught(parts, family, monkeypatch):
+    monkeypatch.setattr(parts, "put_back", lambda *_: None)
+    assert any(family_amiss(family, family_run(family, seed, faults=KEEPING)) for seed in range(10))
+
+
+@pytest.mark.slow
+def test_what_was_told_before_an_update_that_did_not_end_and_is_forgotten_is_caught(monkeypatch):
+    give_up = GlmParts.give_up
+
+    def forgets(self, side, state):
+        state.pending = np.zeros_like(state.pending)
+        return give_up(self, side, state)
+
+    monkeypatch.setattr(GlmParts, "give_up", forgets)
+    assert any(family_amiss("fedglb-ucb", family_run("fedglb-ucb", seed, faults=KEEPING)) for seed in range(40))
 
 
 @pytest.mark.slow

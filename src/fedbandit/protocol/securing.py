@@ -23,6 +23,7 @@ _PARTS = {  # where it is told how the sums of an algorithm are added up: the mo
     "fedglb-ucb-3": ("fedglb_ucb", "GlmParts"),
     "fldb-gd": ("fldb_gd", "GradientParts"),
     "fldb-ogd": ("fldb_ogd", "OnlineParts"),
+    "fn-ucb-less": ("fn_ucb", "NeuralParts"),
     "fedego-lasso": ("fedego_lasso", "LassoParts"),
 }
 AGGREGABLE = tuple(_PARTS)
@@ -55,8 +56,8 @@ def require_aggregable(algorithm: Algorithm, smallest_cohort: int, clients: int)
     Traceback (most recent call last):
     ...
     fedbandit.core.errors.InvalidInput: secure_aggregation is there for sync-linucb, fedglb-ucb, fedglb-ucb-1, \
-fedglb-ucb-2, fedglb-ucb-3, fldb-gd, fldb-ogd and fedego-lasso, not for async-linucb: choose one of these, or \
-leave it out
+fedglb-ucb-2, fedglb-ucb-3, fldb-gd, fldb-ogd, fn-ucb-less and fedego-lasso, not for async-linucb: choose one of \
+these, or leave it out
     """
     if algorithm.id not in AGGREGABLE:
         raise InvalidInput(
