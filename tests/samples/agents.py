@@ -19,7 +19,7 @@ def plan_in(folder, **more):
 
 
 def asking(plan, *requests, token="", restored=False):
-    """Ask a service one thing after the other: (method, path, body or None); return (status, answer) of each."""
+    """Ask one thing after the other: (method, path[, body[, headers]]); return (status, answer) of each."""
 
     async def ask():
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -36,10 +36,10 @@ def asking(plan, *requests, token="", restored=False):
     return asyncio.run(ask())
 
 
-async def one(session, method, path, body=None):
+async def one(session, method, path, body=None, headers=None):
     """Ask one thing."""
     how = {"data": body} if isinstance(body, bytes) else {"json": body}
-    async with session.request(method, path, **({} if body is None else how)) as answer:
+    async with session.request(method, path, headers=headers, **({} if body is None else how)) as answer:
         kind = answer.content_type
         return answer.status, await answer.json() if kind == "application/json" else await answer.read()
 

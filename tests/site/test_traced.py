@@ -17,6 +17,7 @@ from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.hub import Arrival
 from fedbandit.transport.traces import Tracing
+from samples.agents import asking, plan_in
 from samples.deployed import Coordinator, telling_at_once
 from samples.waiting import until
 
@@ -122,6 +123,31 @@ def test_no_arm_context_or_reward_is_in_a_span(spans):
     assert not any(secret in told for secret in ("aspirin", "ibuprofen", "0.125", "0.375", "0.8125"))
     known = {"site", "federation", "decision", "version", "is_new", "upload", "download", "bytes", "outcome"}
     assert {name.removeprefix("fedbandit.") for span in spans() for name in span.attributes} <= known
+
+
+REQUEST = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"  # as W3C has it: a trace, and a span in it
+
+
+def test_what_a_request_asks_for_is_within_its_span_but_not_if_the_program_has_one_of_its_own(spans):
+    site = TracedSite("async-linucb", dimension=2)
+    with site.within({"Traceparent": REQUEST}):
+        site.choose(ARMS)
+        with Tracing().span("own"), site.within({"traceparent": REQUEST.replace("c", "d")}):
+            site.choose(ARMS)
+    site.choose(ARMS)
+    first, second, third = named(spans, "choose")
+    (own,) = named(spans, "own")
+    assert (first.context.trace_id, first.parent.span_id) == (int(REQUEST[3:35], 16), int(REQUEST[36:52], 16))
+    assert second.parent.span_id == own.context.span_id
+    assert third.parent is None
+
+
+def test_a_site_for_any_language_takes_the_span_of_a_request(spans, tmp_path):
+    plan = plan_in(tmp_path, traces=True)
+    offer = ("POST", "/v1/choose", {"arms": ARMS}, {"traceparent": REQUEST})
+    [(status, _)] = asking(plan, offer)
+    assert status == 200
+    assert named(spans, "choose")[0].context.trace_id == int(REQUEST[3:35], 16)
 
 
 def test_a_traced_site_does_what_a_site_does_and_sends_the_same_bytes(spans):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,10 @@ class TracedSite(Site):
         """Talk to the coordinator as `Site.connect` does; the spans of frames travel beside them."""
         self._introduce(to, credentials)
         super().connect(self._with_headers(to, credentials), every=every, patience=patience)
+
+    def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Let what is done in a block be within the span of a request, of which its headers tell."""
+        return self._tracing.within(headers)
 
     def headers(self, frame: bytes) -> dict[str, str] | None:
         """Return the headers of a frame that is sent: those of its span, if it has one."""

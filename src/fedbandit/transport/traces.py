@@ -7,8 +7,8 @@ without that the interface of OpenTelemetry makes none.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
 from fedbandit.core.errors import InvalidInput
@@ -65,10 +65,10 @@ class Tracing:
     def __init__(self, **attributes: str | int) -> None:
         """Take attributes that all spans have; their names get `fedbandit.` before them."""
         try:
-            from opentelemetry import propagate, trace
+            from opentelemetry import context, propagate, trace
         except ImportError:
             raise InvalidInput("traces need opentelemetry-api: install fedbandit[telemetry]") from None
-        self._trace, self._propagate = trace, propagate
+        self._trace, self._propagate, self._contexts = trace, propagate, context
         self._tracer = trace.get_tracer("fedbandit", VERSION)
         self._attributes = _named(attributes)
 
@@ -85,6 +85,18 @@ class Tracing:
     def context(self, span: Any = None) -> Any:
         """Return what a span is to be the parent by; without one, the present span."""
         return self._trace.set_span_in_context(self._trace.get_current_span() if span is None else span)
+
+    @contextmanager
+    def within(self, headers: Mapping[str, str]) -> Iterator[None]:
+        """Let spans of a block be within the one that headers of a request tell of, unless they are within another."""
+        if self._trace.get_current_span().get_span_context().is_valid:
+            yield
+            return
+        token = self._contexts.attach(self.read({name.lower(): value for name, value in headers.items()}))
+        try:
+            yield
+        finally:
+            self._contexts.detach(token)
 
     def written(self, context: Any) -> dict[str, str]:
         """Return a context as headers."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from fedbandit.service.agent.messages import Choose, Decided, GivenUp, GiveUp, H
 from fedbandit.service.agent.openapi import ROUTES, document
 from fedbandit.site.condition import SiteState
 from fedbandit.site.site import Site
+from fedbandit.site.traced import TracedSite
 
 LARGEST_REQUEST = 16 * 1024 * 1024  # bytes
 LONGEST_LIST = 10_000  # requests
@@ -108,11 +110,12 @@ class Agent:
             asked = self._readers[kind].decode(body)
         except msgspec.DecodeError as error:
             raise InvalidInput(f"the request is not what {request.path} takes ({error}): see /openapi.json") from None
-        if not isinstance(asked, list):
-            return _json(do(asked))
-        if len(asked) > LONGEST_LIST:
+        if isinstance(asked, list) and len(asked) > LONGEST_LIST:
             raise InvalidInput(f"a list of {len(asked)} requests: send at most {LONGEST_LIST} at a time")
-        return _json([_done_or_mistake(do, each) for each in asked])
+        with self.site.within(request.headers) if isinstance(self.site, TracedSite) else nullcontext():
+            if not isinstance(asked, list):
+                return _json(do(asked))
+            return _json([_done_or_mistake(do, each) for each in asked])
 
     async def _state(self, _: web.Request) -> web.Response:
         site = self.site
