@@ -187,3 +187,16 @@ def test_failures_are_forgotten_when_enough_was_taken_in():
         careful.take_in(ServerRecord(What.FRAME, 0.0))
     assert not careful.is_on
     assert careful.before(b"frame", 0.0).what is What.TRIED
+
+
+def test_of_a_question_that_is_put_aside_an_operator_is_told_what_helps():
+    store = MemoryJournal()
+    site = open_site(ASYNC, 0, store)
+    turn(site)
+    question = site.resend()[0]
+    _, server, _ = starts_until_it_lives(MemoryJournal(), question)
+    (concern,) = server.concerns
+    assert concern.text.endswith("it is a question, so start the site again: it then asks another one")
+    assert site.resend()[0] == question, "till then it asks the same"
+    (another, *_) = open_site(ASYNC, 0, store).resend()
+    assert server.receive(another, 1.0, 0).outcome is Outcome.ACCEPTED

@@ -45,7 +45,7 @@ def test_averages_of_estimates_leave_nobody_waiting():
 @pytest.mark.slow
 @pytest.mark.parametrize("faults", [KEEPING, FAULTS], ids=["keeping", "losing"])
 def test_averages_of_estimates_leave_nobody_waiting_in_many_more_schedules(faults):
-    for seed in range(FEW, 40):
+    for seed in range(FEW, 60):  # in 41, losing, a question is put aside
         assert not lasso_amiss(lasso_run(seed, faults=faults))
 
 

@@ -17,7 +17,7 @@ from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.renewal import DAY
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.wire.digests import DIGEST_BYTES, digest
-from fedbandit.wire.frame import Frame
+from fedbandit.wire.frame import Frame, Kind
 
 OPENINGS = 3  # in a row that came to nothing, before the coordinator is careful
 TRIES = 3  # of a frame, before it is put aside
@@ -26,11 +26,14 @@ ENOUGH = 100  # records of what was taken in, after which an opening has come to
 
 def tell_of_aside(concerns: Concerns, frame: bytes, now: float) -> None:
     """Tell of a frame that is put aside; for a day, if it does not come again."""
-    client = Frame.from_bytes(frame).client
+    read = Frame.from_bytes(frame)
+    client = read.client
     text = (
         f"a frame of site {client} has stopped the coordinator {TRIES} times and is put aside: it is kept in the "
         "journal; report it, and look at what this site sends"
     )
+    if read.kind is Kind.ASK:  # which it repeats until something changes, and without an answer it sends in vain
+        text += "; it is a question, so start the site again: it then asks another one"
     concerns.note("frame-put-aside", text, now, client, lasts=DAY)
 
 
