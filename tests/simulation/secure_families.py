@@ -74,7 +74,12 @@ def marked_turns(name: str, seed: int) -> Turns:
 class LosingRun(FaultyRun):
     """A run at whose end, when nothing else goes wrong, sites fall silent in the middle of rounds of many exchanges."""
 
-    troubles = TROUBLES
+    troubles, has_lost = TROUBLES, False
+
+    def is_at_rest(self, asked: list[bytes]) -> bool:
+        """Tell whether there is nothing left to do, if nothing was lost since sites were asked to send all."""
+        has_lost, self.has_lost = self.has_lost, False
+        return super().is_at_rest(asked) and not has_lost
 
     def _carry_all(self) -> None:
         for _ in range(5000):
@@ -97,6 +102,7 @@ class LosingRun(FaultyRun):
         if not self.troubles or self.rng.random() > SILENCE:
             return set()
         self.troubles -= 1
+        self.has_lost = True
         return set(self.rng.permutation(SITES)[: 1 + self._pick(2)].tolist())
 
 

@@ -102,7 +102,7 @@ def test_every_observation_counts_once_in_many_schedules_of_every_family(family,
     runs = {seed: family_run(family, seed, faults=faults) for seed in range(50)}
     assert not {seed: findings for seed, run in runs.items() if (findings := family_amiss(family, run))}
     gathered = [run.coordinator.node.node.state.gathering for run in runs.values()]
-    assert sum(each.finished for each in gathered) >= 30
+    assert sum(each.finished for each in gathered) >= 20
     assert sum(each.dropped for each in gathered) >= 10
     assert not sum(each.refused for each in gathered)
 
