@@ -41,6 +41,30 @@ def test_sites_that_join_make_sums_of_which_the_coordinator_knows_no_part(tmp_pa
                 site.close()
 
 
+@pytest.mark.slow
+def test_sites_that_join_answer_the_probes_of_a_regression_under_masks(tmp_path):
+    table = TABLE | {
+        "algorithm": "fedglb-ucb",
+        "set": {"sync_threshold": 0.01, "smallest_upload": 1, "solver": "newton", "suboptimality": 1e-6},
+    }
+    with serving(tmp_path, {"clinics": table}) as made:
+        names = [made.joined("clinics", f"clinic-{number}") for number in range(SITES)]
+        sites = [
+            fb.Site.join(each.address, credentials=each.credential, store=tmp_path / f"{each.number}.db", patience=0.1)
+            for each in names
+        ]
+        try:
+            for site in sites:
+                site.learn(site.choose([[1.0, 0.5], [1.0, 0.5]]).id, 1.0)
+            server = made.host("clinics").server
+            until(lambda: server.node.state.within.version > 0, "a model")
+            assert server.node.state.gathering.finished > 2, "a sum of matrices, and gradients at several places"
+            assert np.abs(server.node.state.within.model).max() > 0.1
+        finally:
+            for site in sites:
+                site.close()
+
+
 def test_a_site_without_a_certificate_does_not_connect():
     site = fb.Site("sync-linucb", dimension=2, clients=4, secure_aggregation=True)
     with site, pytest.raises(fb.InvalidInput, match="aggregates securely, and without a certificate a site cannot"):
