@@ -124,3 +124,14 @@ def test_other_limits_are_a_record_of_the_journal():
     assert [each.data for each in records if each.what is What.LIMITED] == [b"1.0 1.0", b"2.0 1.0"]
     assert (run.state.context, run.state.reward) == (2.0, 1.0)
     assert encode_state(replay(run.charter, run.journal.records()).state) == encode_state(run.state)
+
+
+def test_a_regression_that_does_not_converge_ends_its_update_and_leaves_nobody_waiting():
+    run = Rounds("fedglb-ucb", link="identity", arm_bound=0.001, ridge=0.01, sync_threshold=0.01)
+    run.play(1)
+    gathering = run.state.gathering
+    assert (gathering.stage, run.within.version, run.within.questions.is_open) == (NONE, 0, False)
+    assert gathering.refused == 1
+    assert "set arm_bound to the length of the longest arm" in gathering.reason
+    assert run.state.pending.any(), "what was told counts in the next update"
+    np.testing.assert_array_equal(total_gram(run), run.outer_products)

@@ -197,8 +197,9 @@ class SecureClients:
         member.version, member.step = call.version, call.step
         member.part, member.observations = self.parts.take(self.within, state, self._said(call))
         state.owes_call &= call.step > 0
-        vouched = drawn.vouch(self._statement(member, drawn)) if drawn is not None and member.observations else b""
-        if not vouched or drawn is None:  # it has nothing, or nobody can sign its keys now
+        has_part = member.observations and np.isfinite(member.part).all()
+        vouched = drawn.vouch(self._statement(member, drawn)) if drawn is not None and has_part else b""
+        if not vouched or drawn is None:  # it has nothing that can be summed up, or nobody can sign its keys now
             if member.observations:
                 self._put_back(state)
             member.clear()

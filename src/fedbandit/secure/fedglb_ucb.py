@@ -26,12 +26,14 @@ from fedbandit.algorithms.glm.shared.updates import GlmServerState
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, one_row
 from fedbandit.kernels.glm.kept_data import telling_of_each
 from fedbandit.secure.gathering import Gathering
 from fedbandit.secure.member import Member
 from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState, in_first, padded
+from fedbandit.secure.ring import largest
 from fedbandit.secure.rounding import Rounding
 from fedbandit.secure.triangle import Triangle
 
@@ -104,6 +106,11 @@ class GlmParts(Parts):
     ) -> None:  # fmt: skip
         """Refuse sums that so many observations cannot have, but for the rounding of each site's numbers."""
         server, n = cast(GlmServer, side), sum(observations.values())
+        if state.gathering.step and np.abs(total).max() >= largest(self.clients):
+            raise ProtocolError(
+                f"a gradient over {n} observations is as large as numbers under masks can be: the regression does not "
+                "converge, so set arm_bound to the length of the longest arm, or take solver=newton"
+            )
         rounding = Rounding(len(observations), n)
         gradient, matrix = rounding.shortest(total[: self.size]), self.triangle.matrix(total[self.size :])
         message = self._message(server, state, gradient, rounding.lifted(matrix), np.array([n]), np.array([0]))
@@ -175,8 +182,8 @@ class GlmParts(Parts):
     def _unless_rounding(self, within: GlmServerState, gradient: Floats) -> Floats:
         """Return the gradient of the losses; where all else is rounding, that with which the objective is flat."""
         slope = gradient + self.ridge * within.search.iterate
-        off = math.sqrt(self.size) * Rounding(self.clients, 1).error
-        return gradient if math.sqrt(float(slope @ slope)) > 2.0 * off else -self.ridge * within.search.iterate
+        rounding = 2.0 * Rounding(self.clients, 1).of_vector(self.size)
+        return gradient if math.sqrt(float(slope @ slope)) > rounding else -self.ridge * within.search.iterate
 
     def give_up(self, side: Server, state: SecureGlmServerState) -> Sequence[Outgoing[Download]]:
         """End an update that cannot go on; who has missed the last model hears it."""

@@ -7,7 +7,6 @@ gradients, and goes on with the next probe.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -132,8 +131,8 @@ class GradientParts(Parts):
         information = in_first(self.triangle.matrix(total), len(senders))
         within.attendance.open()
         sent = server.receive(within, senders, InformationPart(information, duels)) or server.deadline(within)
-        off = math.sqrt(self.size) * Rounding(self.clients, 1).error
-        within.search.smallest[0] = max(within.search.smallest[0], 2.0 * off)  # a smaller gradient is all rounding
+        rounding = 2.0 * Rounding(self.clients, 1).of_vector(self.size)
+        within.search.smallest[0] = max(within.search.smallest[0], rounding)  # a smaller gradient is nothing else
         return sent
 
     def give_up(self, side: Server, state: SecureGradientServerState) -> Sequence[Outgoing[Download]]:

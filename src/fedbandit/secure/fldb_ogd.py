@@ -129,8 +129,8 @@ class OnlineParts(Parts):
         within.attendance.open()
         sent = server.receive(within, senders, Progress(gradient, information, state.rounds[senders]))
         sent = sent or server.deadline(within)
-        off = math.sqrt(self.size) * Rounding(self.clients, 1).error
-        within.search.smallest[0] = max(within.search.smallest[0], 2.0 * off)  # a smaller gradient is all rounding
+        rounding = 2.0 * Rounding(self.clients, 1).of_vector(self.size)
+        within.search.smallest[0] = max(within.search.smallest[0], rounding)  # a smaller gradient is nothing else
         return sent
 
     def _begin_at_zero(self, server: OnlineServer, within: OnlineServerState) -> None:

@@ -165,11 +165,11 @@ class Gathering:
         if isinstance(message, Keys):
             self.observations[sender] = int(message.observations[0])
             self.keys.pop(sender, None)
-            if not self.observations[sender]:
-                self.ready -= {sender} if not self.step else set()
-            else:
+            if self.observations[sender]:
                 self.keys[sender] = _content(message)
                 self.vouched[sender] = message.signature[0].tobytes() + message.certificate[0].tobytes()
+            elif not self.step:  # it has nothing; to a question, it has no answer
+                self.ready.discard(sender)
         elif isinstance(message, Masked):
             self.masked[sender] = message.values[0].copy()
         elif isinstance(message, Shares):

@@ -29,6 +29,10 @@ class Rounding:
         """Return by how much one number is off."""
         return self.sites * 0.5 ** (FRACTION + 1)
 
+    def of_vector(self, size: int) -> float:
+        """Return by how much a vector of so many numbers is off."""
+        return math.sqrt(size) * self.error
+
     def shortest(self, vector: Floats) -> Floats:
         """Return the shortest vector that the sum may have been.
 
@@ -36,7 +40,7 @@ class Rounding:
         array([0.])
         """
         length = math.sqrt(float(vector @ vector))
-        off = math.sqrt(len(vector)) * self.error
+        off = self.of_vector(len(vector))
         return vector * (1.0 - off / length) if length > off else np.zeros_like(vector)
 
     def lifted(self, gram: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
-from fedbandit.core.errors import ProtocolError
+from fedbandit.core.errors import FedbanditError
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
 from fedbandit.secure.gathering import MASKED, NONE, READY, SHARES, UNMASK, nothing_gathered
@@ -200,12 +200,12 @@ class SecureServer:
         bounds = self.within.bounds(self.sum_limits(state))
         try:
             self.parts.check_sum(self.within, state, values, observations, bounds)
-        except ProtocolError as error:
+            (outgoing,) = self.parts.merge(self.within, state, values, observations, empty)
+        except FedbanditError as error:  # no honest sum, or one of which the algorithm makes nothing
             gathering.refused += 1
             gathering.reason = str(error)
             return self._give_up(state)
         gathering.finished += 1
-        (outgoing,) = self.parts.merge(self.within, state, values, observations, empty)
         if self.parts.is_question(outgoing.message):
             return self._ask(state, outgoing, gathering.step + 1)
         return self._end(state, encode(outgoing.message))
