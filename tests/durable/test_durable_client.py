@@ -189,3 +189,17 @@ def test_a_store_belongs_to_one_site_of_one_federation():
         open_site(ASYNC, 1, journal)
     with pytest.raises(InvalidInput, match="the store belongs to another federation"):
         open_site(charter(ridge=3.0), 0, journal)
+
+
+def test_a_store_that_is_opened_for_a_few_turns_at_a_time_does_not_grow():
+    journal, of = MemoryJournal(), charter()
+    most = 0
+    for opening in range(40):
+        site = open_site(of, journal=journal, snapshot_every=50)
+        for number in range(8):
+            turn(site, 8 * opening + number)
+            site.commit()
+            site.maintain()
+        snapshot = journal.snapshot()
+        most = max(most, len(list(journal.records(snapshot.position if snapshot else 0))))
+    assert most < 60, "records since the last snapshot"

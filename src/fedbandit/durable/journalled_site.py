@@ -149,7 +149,9 @@ class JournalledSite(ReleasingSite):
         if snapshot is not None:
             self._recall(life, snapshot.data, heir if 0 < begin_at <= snapshot.position else 0, begin_anew)
         has_begun = bool(heir and snapshot and 0 < begin_at <= snapshot.position)
+        self._since_snapshot = 0
         for entry in self.journal.records(snapshot.position if snapshot else 0):
+            self._since_snapshot += 1  # also what was written before this opening: one that is short takes its part
             event = decode_state(entry.data, *EVENTS)
             if has_begun and not isinstance(event, Noised):
                 life.supply(self.noise)  # of a new stream; what was drawn for the old one is not used
