@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import fedbandit as fb
 from fedbandit.advice.advice import UploadCost
+from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import drawn_world
 from fedbandit.simulation.in_process import simulate
@@ -74,6 +76,17 @@ def test_what_the_smallest_upload_costs_is_told_beside_one(advice):
     assert advice.uploads.regret > 0
     assert advice.notes[0].startswith("smallest_upload = 10, so that no upload tells of fewer decisions, costs ")
     assert advice.notes[0].endswith("a day beside smallest_upload = 1")
+
+
+def test_what_the_choices_of_the_log_would_have_sent_is_told_beside_the_forecast(advice, tmp_path):
+    rows = advice.log.rows
+    chosen = rows.vectors[np.arange(len(rows.site)), rows.choice][:, np.newaxis]
+    np.savez(tmp_path / "log.npz", client=rows.site, arms=chosen, reward=rows.reward[:, np.newaxis])
+    world = fb.environment("recorded", path=str(tmp_path / "log.npz"))
+    spent = fb.run(advice.choice.candidate.algorithm, world, turns=len(rows.site)).bytes[-1]
+    assert advice.logged_bytes == spent
+    day = shown_bytes(spent / advice.log.days + advice.idle)
+    assert advice.notes[1].startswith(f"had sites made the choices of the log, this setting would have sent {day} a day")
 
 
 def test_a_smallest_upload_of_one_is_warned_of(advice):

@@ -67,7 +67,7 @@ def advise(
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
     worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
-    worlds.to_run += 2 * WARM_DRAWS + 2 * FIRST_WORLDS
+    worlds.to_run += 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
@@ -81,6 +81,7 @@ def advise(
         checks=checks_of(known.rows, model, features),
         exploring=_exploring(worlds, choice.candidate), uploads=_uploads(worlds, best),
         warm_start=warm_start_of(worlds, choice.candidate, baselines[0], tried),
+        logged_bytes=worlds.bytes_in([logged_world(worlds.rows)], choice.candidate.algorithm),
     )  # fmt: skip
 
 

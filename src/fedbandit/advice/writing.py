@@ -95,6 +95,7 @@ def summary_of(advice: Advice) -> dict[str, Any]:
         "explore": {name: getattr(advice.exploring, name) for name in ("share", "regret", "bytes")},
         "smallest_upload": asdict(advice.uploads),
         "warm_start": asdict(advice.warm_start),
+        "bytes_a_day_of_logged_choices": advice.logged_bytes / log.days + advice.idle,
         "checks": {**_known(asdict(advice.checks)), "warnings": advice.checks.warnings},
         "frontier": [_point(advice, each) for each in advice.points],
         "notes": advice.notes,
