@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr
+import scipy
 
 
 def failure(deviation: float, epsilon: float) -> float:
@@ -23,7 +22,7 @@ def failure(deviation: float, epsilon: float) -> float:
     1e-06
     """
     half, shift = 0.5 / deviation, epsilon * deviation
-    return float(ndtr(half - shift) - math.exp(epsilon + log_ndtr(-half - shift)))
+    return float(scipy.special.ndtr(half - shift) - math.exp(epsilon + scipy.special.log_ndtr(-half - shift)))
 
 
 def deviation_for(epsilon: float, delta: float) -> float:
@@ -55,4 +54,4 @@ def epsilon_for(mu: float, delta: float) -> float:
 
 
 def _root(excess: Callable[[float], float], low: float, high: float) -> float:
-    return float(brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))
+    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))
