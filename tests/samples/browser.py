@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 
@@ -16,6 +16,7 @@ PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--mute-audio")
 NO_INTERNET = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
 PATIENCE = 30.0
+NAVIGATIONS = 10
 
 
 class Page:
@@ -45,7 +46,8 @@ class Page:
         self._answers[self._count] = answer = asyncio.get_running_loop().create_future()
         await self._socket.send_json({"id": self._count, "method": method, "params": parameters})
         data = await asyncio.wait_for(answer, PATIENCE)
-        assert "error" not in data, data
+        if "error" in data:
+            raise LookupError(data["error"])
         return data["result"]
 
     async def look(self, script):
@@ -55,9 +57,15 @@ class Page:
         return result["result"].get("value")
 
     async def until(self, script):
-        """Wait, in the page, until an expression is true; return it."""
-        waiting = f"new Promise(done => {{ const look = () => {{ const value = ({script}); value ? done(value) : "
-        return await self.look(waiting + "setTimeout(look, 20) }; look() })")
+        """Wait, in the page and in those that it leads to, until an expression is true; return it."""
+        looking = (
+            f"let value; try {{ value = ({script}) }} catch {{ value = null }}"  # what is half loaded has no parts
+        )
+        waiting = f"new Promise(done => {{ const look = () => {{ {looking}; value ? done(value) : "
+        for _ in range(NAVIGATIONS):
+            with suppress(LookupError):  # the page was left while it was looked at
+                return await self.look(waiting + "setTimeout(look, 20) }; look() })")
+        raise AssertionError(f"pages go on for ever, and {script} is true in none")
 
     async def open(self, address, *, width=1280, height=1000, dark=False):
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]

@@ -29,7 +29,6 @@ def test_nothing_is_lost_and_nothing_counts_twice_and_all_of_it_happens():
     assert sum(len(run.there) for run in runs) > 2 * len(runs)
     assert sum(len(run.forgotten) for run in runs) > 3
     assert sum(run.woken for run in runs) > 20
-    assert any(run.kept for run in runs), "some algorithms can forget nobody"
     assert any(run.dropped for run in runs), "something of a revoked site was still under way"
     assert max(run.agreed.count for run in runs) > 10
 

@@ -12,7 +12,7 @@ from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import OverTime
 from fedbandit.results.published_points import found, mark, published_of
 from fedbandit.results.record import Record
-from fedbandit.results.styles import OVER, coincide, height_of, hues, shades
+from fedbandit.results.styles import OVER, coincide, height_of, hues, levels_of, shades
 
 
 class Curve(NamedTuple):
@@ -43,7 +43,7 @@ def draw_curves(axes: Any, figure: OverTime, experiment: Experiment, records: Ma
     marked = 0
     for curve in curves:
         style = next(looks[curve.series])
-        level = np.log10(curve.mean) if figure.log_y else curve.mean
+        level = levels_of(curve.mean, figure.log_y)
         if coincide(level, drawn, height):
             style = {**style, "ls": OVER}
         drawn.append(level)

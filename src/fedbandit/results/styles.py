@@ -57,12 +57,21 @@ def coincide(one: Floats, others: Sequence[Floats], height: float) -> bool:
     return any(float(np.mean(np.abs(one - other) <= HIDDEN * height)) > 0.5 for other in same)
 
 
+def levels_of(values: Floats, is_log: bool) -> Floats:
+    """Return where values stand on an axis, in decades if it is logarithmic; what has no place there is NaN.
+
+    >>> levels_of(np.array([0.0, 100.0]), is_log=True)
+    array([nan,  2.])
+    """
+    return np.log10(values, out=np.full_like(values, np.nan), where=values > 0) if is_log else values
+
+
 def height_of(values: Floats, is_log: bool) -> float:
     """Return how much of an axis values take up: their range, in decades if it is logarithmic.
 
     >>> height_of(np.array([1.0, 5.0, np.nan]), is_log=False), height_of(np.array([0.0, 1.0, 100.0]), is_log=True)
     (4.0, 2.0)
     """
-    known = values[np.isfinite(values)]
-    levels = np.log10(known[known > 0]) if is_log else known
-    return float(np.ptp(levels)) if levels.size else 0.0
+    levels = levels_of(values, is_log)
+    known = levels[np.isfinite(levels)]
+    return float(np.ptp(known)) if known.size else 0.0

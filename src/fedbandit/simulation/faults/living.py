@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.erasure import SALT_BYTES, Erasure, erasure_of
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.roster import Standing
@@ -32,7 +31,6 @@ class LivingRun(RevisedRun, RosteredRun):
     erase: Callable[[Erasure, Journal], None] = Erasure.write
 
     forgotten: set[int] = field(default_factory=set)  # numbers of sites that are to be
-    kept: list[int] = field(default_factory=list)  # numbers of sites that this algorithm cannot forget
 
     def heal(self) -> None:
         """Finish what was cut short, and mend everything."""
@@ -56,17 +54,12 @@ class LivingRun(RevisedRun, RosteredRun):
     def forget(self, number: int) -> None:
         """Forget a site in the journal of a coordinator that does not run, and cut it off; then start that again."""
         host, self.coordinator.node = self.coordinator, None
-        log = list(host.disk.records())
         try:
             erasure = erasure_of(
                 self.charter, host.disk, number, salt=bytes(SALT_BYTES), now=self.now, random_below=self.random_below
             )
             if erasure is not None:
                 self.erase(erasure, host.disk)
-        except InvalidInput:
-            assert list(host.disk.records()) == log, "nothing is changed by what is refused"
-            self.forgotten.discard(number)
-            self.kept.append(number)
         except PowerCut:
             host.disk.crash(survivors=0)  # what it writes is one transaction
         self.boot(host)
