@@ -124,6 +124,7 @@ def test_it_ends_by_itself_and_goes_on_from_its_folder(up, tmp_path):
 
 
 @needs_proc
+@pytest.mark.slow
 def test_a_part_that_dies_ends_the_rest_with_a_sentence(up, tmp_path):
     running = up("--sites", 2, "--port", 0, "--folder", "kept")
     running.started()

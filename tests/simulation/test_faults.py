@@ -23,31 +23,30 @@ def check(first: int, federation: int | None = None, count: int = GROUP) -> None
     assert not found
 
 
-@pytest.mark.parametrize("first", range(0, 50, GROUP))
-def test_nothing_is_lost_and_nothing_counts_twice(first):
-    check(first)
+def test_nothing_is_lost_and_nothing_counts_twice():
+    check(0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(50, 2000, GROUP))
+@pytest.mark.parametrize("first", range(GROUP, 2000, GROUP))
 def test_nothing_is_lost_and_nothing_counts_twice_in_many_more_schedules(first):
     check(first)
 
 
 @pytest.mark.parametrize("federation", CLUSTERED)
 def test_nothing_is_lost_among_clients_that_are_told_apart(federation):
-    check(0, federation, count=10)
+    check(0, federation, count=5)
 
 
 @pytest.mark.parametrize("federation", ASKING)
 def test_nothing_is_lost_where_sites_ask_and_are_answered(federation):
     """Seed 36 restores a backup whose site has unsent data and whose lost life had asked since: see `has_told`."""
-    check(24, federation, count=16)
+    check(33, federation, count=5)
 
 
 @pytest.mark.parametrize("federation", ROUNDED)
 def test_nothing_is_lost_where_sums_travel_rounded(federation):
-    check(0, federation, count=8)
+    check(0, federation, count=4)
 
 
 @pytest.mark.parametrize("federation", ROUNDED)
@@ -87,7 +86,7 @@ def test_in_some_schedules_clients_are_told_apart():
 @pytest.mark.parametrize("federation", FADING)
 def test_so_it_is_where_sums_fade(federation):
     """Late rewards, old uploads and downloads count as of their epochs, exactly: discount 1/2, data in sixteenths."""
-    check(0, federation, count=10)
+    check(0, federation, count=5)
 
 
 @pytest.mark.parametrize(("seed", "federation"), [(381, FADING[1]), (439, FADING[0])])

@@ -71,6 +71,7 @@ def test_the_time_that_compiling_takes_is_counted_apart(first):
     assert first[1]["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_a_program_that_was_cut_short_is_compiled_again_without_a_word(tmp_path):
     before = start(tmp_path / "cache")
     for kept in (tmp_path / "cache" / "jax").glob("*-cache"):
@@ -92,6 +93,7 @@ def test_the_users_own_folder_is_left_alone(tmp_path):
     [{"JAX_ENABLE_COMPILATION_CACHE": "false"}, {"FEDBANDIT_CACHE": f"{__file__}/cache"}],
     ids=["switched off", "a folder that cannot be made"],
 )
+@pytest.mark.slow
 def test_without_a_folder_programs_are_compiled_and_nothing_is_said(tmp_path, environment):
     told = start(tmp_path / "cache", **environment)
     assert told["cache_hits"] == told["cache_misses"] == 0

@@ -47,7 +47,7 @@ def observed(plan, updates):
 @pytest.mark.parametrize(
     ("precision", "initialisation", "tolerance"),
     [
-        ("float32", "symmetric", 1e-5),
+        pytest.param("float32", "symmetric", 1e-5, marks=pytest.mark.slow),
         ("float64", "symmetric", 1e-11),
         pytest.param("float32", "normal", 1e-5, marks=pytest.mark.slow),
     ],

@@ -119,6 +119,7 @@ def test_a_second_coordinator_with_a_journal_of_its_own_ends_with_a_sentence(ser
     assert json.loads(read(first, "health"))["ready"]
 
 
+@pytest.mark.slow
 def test_a_journal_that_has_gone_turns_health_red(tmp_path):
     with serving(tmp_path, "clinics") as (broker, coordinator):
         (tmp_path / "journals" / "clinics.db").rename(tmp_path / "elsewhere.db")

@@ -98,6 +98,7 @@ def require_truth(journals, name, table):
     assert state != encode_state(charter.build().server.start(CLIENTS)), "nothing has happened"
 
 
+@pytest.mark.slow
 def test_sums_fade_as_epochs_pass_at_a_real_broker(tmp_path, serve, broker):
     """Both ends read a clock: what they hold together is what the epochs of the decisions have left."""
     how = {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0, "discount": 0.5}
@@ -173,6 +174,7 @@ def test_federations_on_one_coordinator_do_not_touch_each_other(families, family
     journal.close()
 
 
+@pytest.mark.slow
 def test_a_journal_in_postgresql_survives_a_kill(tmp_path, serve, broker, postgres_url):
     table = table_of("async-linucb", set={"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0})
     coordinator = serve({"elephant": table}, journal=postgres_url)

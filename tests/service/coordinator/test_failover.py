@@ -110,6 +110,7 @@ def finish(pair):
 
 
 @kept_in("files", later="database")
+@pytest.mark.slow
 def test_a_coordinator_that_is_killed_is_replaced_and_every_reward_counts_once(pair):
     first, second = pair.coordinators
     assert (metric(first, "fedbandit_coordinator_active"), metric(second, "fedbandit_coordinator_active")) == (1, 0)

@@ -172,6 +172,7 @@ def paused(rostered, host):
 
 
 @pytest.mark.parametrize(("end", "counted"), [("remove", 1), ("revoke", 0)])
+@pytest.mark.slow
 def test_what_the_broker_holds_of_a_site_that_is_removed_is_taken_in_and_of_one_that_is_revoked_is_not(
     rostered, end, counted
 ):

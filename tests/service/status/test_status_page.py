@@ -175,6 +175,7 @@ def test_peers_stand_in_the_table_where_not_all_share_with_all(look):
     assert "which may well be right" in seen
 
 
+@pytest.mark.slow
 def test_a_problem_of_the_coordinator_and_its_silence_are_said_at_the_top(look):
     world = World(busy())
     world.problem = "the broker is away"

@@ -19,6 +19,7 @@ from samples.secure_broker import HONEST, HOSTILE
 from samples.waiting import soon
 
 
+@pytest.mark.slow
 def test_a_site_ends_its_link_when_its_credential_expires(secure, tmp_path):
     short = Keys(tmp_path)
     for name in ("ca.pem", "ca.key"):
