@@ -7,9 +7,10 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.advice.advice import UploadCost
-from fedbandit.advice.budget import shown_bytes
+from fedbandit.advice.model.fit_check import FitCheck
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import drawn_world
+from fedbandit.files.amounts import shown_bytes
 from fedbandit.simulation.in_process import simulate
 
 FEDERATED = ("lean-linucb", "sync-linucb", "async-linucb")
@@ -22,21 +23,46 @@ def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
     assert "kB a day" in said
 
 
-REGRET = "its regret was within 10 % of the best in only 90% of the draws"
-BYTES = "its bytes were within 10 % of their mean in only 75% of the draws"
+SETTING = {"setting": "its regret was within 10 % of the best in only 90% of the draws"}
+
+
+def off(less, more):
+    return {"bytes": f"in nine of ten draws messages take {less} less to {more} more than predicted"}
 
 
 @pytest.mark.parametrize(
-    ("regret", "spent", "doubts"),
-    [(0.95, 0.8, []), (0.9, 1.0, [REGRET]), (1.0, 0.75, [BYTES]), (0.9, 0.75, [REGRET, BYTES])],
-)
-def test_advice_is_sure_where_draws_agree_on_regret_and_on_bytes(advice, regret, spent, doubts):
-    point = replace(advice.point, sure=regret, bytes_sure=spent)
+    ("regret", "low", "high", "doubts"),
+    [
+        (0.95, 0.91, 1.09, {}), (0.9, 1.0, 1.0, SETTING), (1.0, 0.88, 1.0, off("12%", "0%")),
+        (1.0, 1.01, 1.12, off("0%", "12%")), (0.9, 0.5, 2.0, SETTING | off("50%", "100%")),
+    ],
+)  # fmt: skip
+def test_advice_is_sure_of_a_setting_and_of_its_bytes_where_draws_agree(advice, regret, low, high, doubts):
+    point = replace(advice.point, sure=regret)
     others = tuple(each for each in advice.points if each is not advice.point)
-    one = replace(advice, points=(*others, point))
+    one = replace(advice, points=(*others, point), bytes_band=(low * point.bytes, high * point.bytes))
     assert one.doubts == doubts
     assert one.is_sure == (not doubts)
-    assert one.sentence.endswith(f" Unsure: {'; '.join(doubts)}." if doubts else " a day.")
+    for what in ("setting", "bytes"):
+        assert (f" Unsure of the {what}: {doubts.get(what)}." in one.sentence) == (what in doubts)
+        assert ("Unsure of the " + what in one.sentence) == (what in doubts)
+
+
+def test_bytes_are_said_with_what_they_may_be(advice):
+    low, high = advice.bytes_band
+    day = [shown_bytes(each / advice.log.days + advice.idle) for each in (low, high)]
+    assert advice.bytes_a_day_band == pytest.approx([each / advice.log.days + advice.idle for each in (low, high)])
+    assert f" a day (in nine of ten draws {day[0]} to {day[1]})." in advice.sentence
+    same = replace(advice, bytes_band=(low, low))
+    assert f" a day ({day[0]} in nine of ten draws)." in same.sentence
+
+
+def test_warnings_make_what_is_earned_doubtful_and_neither_setting_nor_bytes(advice):
+    assert "in doubt" not in advice.sentence
+    warned = replace(advice, checks=replace(advice.checks, fit=FitCheck(p=1e-9, gap=0.5)))
+    assert warned.checks.warnings
+    assert warned.doubts == advice.doubts
+    assert warned.sentence == f"{advice.sentence} What it would have earned is in doubt: see the warnings."
 
 
 def test_what_a_warm_start_changes_is_said(advice):

@@ -81,14 +81,6 @@ def test_sure_is_the_share_of_draws_in_which_it_is_nearly_the_best_that_the_budg
     assert found[ALONE].sure == 0
 
 
-def test_bytes_are_sure_in_the_share_of_draws_in_which_they_are_near_their_mean():
-    found = tried(**WELL)
-    found.bytes[0] = [100, 109, 111, 80]
-    sure = {each.candidate: each.bytes_sure for each in points(found, ALONE, POOLED, allowed=100)}
-    assert sure[ONE] == 2 / 4  # of 90 to 110
-    assert sure[TWO] == sure[ALONE] == 1
-
-
 def test_the_best_few_are_within_the_budget_if_there_are_enough():
     assert best_few(tried(**WELL), (ALONE, POOLED), 2, allowed=100) == [ONE, TWO]
     assert best_few(tried(**WELL), (ALONE, POOLED), 3, allowed=99) == [TWO, ONE, THREE]  # then the cheaper ones

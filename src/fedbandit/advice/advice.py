@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.checks import Checks
 from fedbandit.advice.described_log import DescribedLog
 from fedbandit.advice.frontier import Choice, Point
@@ -16,11 +15,12 @@ from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.parameters import Described
 from fedbandit.core.smallest_upload import has_smallest_upload, usual_smallest_upload
 from fedbandit.experiments.intervals import plain
+from fedbandit.files.amounts import shown_bytes
 from fedbandit.transport.link import RESEND
 
 SAME_FOR_ALL = ("noise", "smallest_upload")  # parameters that all settings have alike, and are told apart
 SURE = 0.95  # the share of draws in which a sure setting is nearly the best: 19 of 20
-BYTES_SURE = 0.8  # and in which its bytes are about those predicted
+STEADY = 0.1  # bytes are sure that are not farther from those predicted than this part of them, in nine of ten draws
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Advice:
     exploring: ExploringCost
     uploads: UploadCost
     warm_start: WarmStart
+    bytes_band: tuple[float, float]  # of the advised setting, in nine of ten draws of this time and of another one
     logged_bytes: float  # of the advised setting, had sites made the choices of the log: no model is in this
 
     @property
@@ -71,29 +72,38 @@ class Advice:
 
     @property
     def is_sure(self) -> bool:
-        """Tell whether draws agree on regret and on bytes, and nothing speaks against the model."""
+        """Tell whether draws agree on the setting and on its bytes."""
         return not self.doubts
 
     @property
-    def doubts(self) -> list[str]:
-        """Return in a few words each what makes the advice unsure."""
-        regret, spent = self.point.sure, self.point.bytes_sure
-        found = []
-        if regret < SURE:
-            found.append(f"its regret was within 10 % of the best in only {regret:.0%} of the draws")
-        if spent < BYTES_SURE:
-            found.append(f"its bytes were within 10 % of their mean in only {spent:.0%} of the draws")
-        return [*found, "see the warnings"] if self.checks.warnings else found
+    def doubts(self) -> dict[str, str]:
+        """Return of what advice is unsure, the "setting" or the "bytes", and in a few words why."""
+        found = {}
+        if self.point.sure < SURE:
+            found["setting"] = f"its regret was within 10 % of the best in only {self.point.sure:.0%} of the draws"
+        low, high = (each / max(self.point.bytes, 1.0) for each in self.bytes_band)
+        if self.point.bytes and (low < 1 - STEADY or high > 1 + STEADY):
+            less, more = max(1 - low, 0.0), max(high - 1, 0.0)
+            found["bytes"] = f"in nine of ten draws messages take {less:.0%} less to {more:.0%} more than predicted"
+        return found
 
     def bytes_a_day(self, point: Point) -> float:
         """Return what a setting sends in a day; with idle talk, where sites talk at all."""
         return point.bytes / self.log.days + (self.idle if point.bytes else 0.0)
 
     @property
+    def bytes_a_day_band(self) -> tuple[float, float]:
+        """Return between what the advised setting sends in a day, in nine of ten draws; with idle talk, as above."""
+        low, high = (each / self.log.days + (self.idle if self.point.bytes else 0.0) for each in self.bytes_band)
+        return low, high
+
+    @property
     def sentence(self) -> str:
         """Return the advice in one sentence."""
         point = self.point
-        doubt = "" if self.is_sure else f" Unsure: {'; '.join(self.doubts)}."
+        doubt = "".join(f" Unsure of the {what}: {why}." for what, why in self.doubts.items())
+        if self.checks.warnings:
+            doubt += " What it would have earned is in doubt: see the warnings."
         low, high = (plain(each) for each in self.choice.gain_interval)
         if not self.choice.helps:
             return (
@@ -105,8 +115,13 @@ class Advice:
         share = "" if math.isnan(point.share) else f", {point.share:.0%} of what all raw data in one place would bring"
         return (
             f"Take {described(point)}: it would have earned {plain(point.gain)} more than every site alone (in nine of "
-            f"ten draws {band}){share}, at {shown_bytes(self.bytes_a_day(point))} a day.{doubt}"
+            f"ten draws {band}){share}, at {shown_bytes(self.bytes_a_day(point))} a day ({self._spread()}).{doubt}"
         )
+
+    def _spread(self) -> str:
+        """Return in words between what the bytes a day of the advised setting are."""
+        low, high = (shown_bytes(each) for each in self.bytes_a_day_band)
+        return f"{low} in nine of ten draws" if low == high else f"in nine of ten draws {low} to {high}"
 
     @property
     def warm_start_sentence(self) -> str:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np  # noqa: F401 - of the example
+import numpy as np
 
 from fedbandit.advice.advice import Advice, ExploringCost, UploadCost
-from fedbandit.advice.budget import bytes_a_day, shown_bytes
+from fedbandit.advice.budget import bytes_a_day
 from fedbandit.advice.checks import checks_of
 from fedbandit.advice.described_log import DescribedLog, describe
 from fedbandit.advice.families import Family, families
-from fedbandit.advice.frontier import best_few, choose, points
+from fedbandit.advice.frontier import band_of, best_few, choose, points
 from fedbandit.advice.idle import idle_bytes_a_day, pause_for
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import logged_world
 from fedbandit.advice.thresholds import MOST_RUNS, Curve
-from fedbandit.advice.trials import Candidate, Progress, Worlds, alone, exploring, pooled, telling_at_once
+from fedbandit.advice.trials import Candidate, Progress, Tried, Worlds, alone, exploring, pooled, telling_at_once
 from fedbandit.advice.warm_start import DRAWS as WARM_DRAWS
 from fedbandit.advice.warm_start import warm_start_of
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.smallest_upload import usual_smallest_upload
 from fedbandit.features.features import Features
+from fedbandit.files.amounts import shown_bytes
 from fedbandit.logs.log import Log
 
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
@@ -46,7 +47,8 @@ def advise(
     deployed, max(10, 2 d). `progress` is called with the runs that are done and planned.
 
     Rewards are those of a linear model that is fitted to the log, in several draws of what the log leaves open;
-    arrivals and arms are the log's own, in another order within each tenth of the time.
+    arrivals and arms are the log's own, in another order within each tenth of the time. `advice.doubts` tells whether
+    the setting or its bytes are unsure, and why.
 
     >>> rng = np.random.default_rng(0)
     >>> arms, site, choice = rng.uniform(-0.5, 0.5, (600, 3, 2)), rng.integers(4, size=600), rng.integers(3, size=600)
@@ -66,13 +68,12 @@ def advise(
     curves = families(noise, least, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
-    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 3)
     worlds.to_run += 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
-    finalists = [*best_few(first, baselines, FINALISTS, spendable), *baselines]
-    tried = worlds.try_all(finalists, ALL_WORLDS)
+    tried = finals(worlds, first, baselines, spendable)
     choice = choose(tried, baselines[0], spendable)
     best = best_few(tried, baselines, 1, spendable)[0]
     return Advice(
@@ -81,6 +82,7 @@ def advise(
         checks=checks_of(known.rows, model, features),
         exploring=_exploring(worlds, choice.candidate), uploads=_uploads(worlds, best),
         warm_start=warm_start_of(worlds, choice.candidate, baselines[0], tried),
+        bytes_band=_bytes_band(worlds, choice.candidate, tried),
         logged_bytes=worlds.bytes_in([logged_world(worlds.rows)], choice.candidate.algorithm),
     )  # fmt: skip
 
@@ -120,6 +122,29 @@ def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[
         return [Candidate(family.name, family.setting, family.at(threshold)) for threshold in dict.fromkeys(found)]
 
     return [each for family in curves for each in settings(family)]
+
+
+def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendable: float) -> Tried:
+    """Try the best few in all worlds, and after them the next ones until there is one within the budget.
+
+    Thresholds are fitted in few worlds. In all of them each of the best few may be over the budget, and that must not
+    pass for a federation that does not help.
+    """
+    ranked = best_few(first, baselines, len(first.candidates), spendable)
+    for count in range(min(FINALISTS, len(ranked)), len(ranked) + 1):
+        tried = worlds.try_all([*ranked[:count], *baselines], ALL_WORLDS)
+        if any(tried.means(each)[1] <= spendable for each in ranked[:count]):
+            break
+    return tried
+
+
+def _bytes_band(worlds: Worlds, advised: Candidate, tried: Tried) -> tuple[float, float]:
+    """Return between what the bytes of the advised setting are, in nine of ten worlds of this time and of another.
+
+    Thresholds were fitted to the arrivals of the log. Where these are near a jump of the bytes, worlds of the same
+    arrivals agree, and those of others tell.
+    """
+    return band_of(np.concatenate([tried.of(advised)[1], worlds.bytes_at_other_times(advised.algorithm, ALL_WORLDS)]))
 
 
 def _exploring(worlds: Worlds, advised: Candidate) -> ExploringCost:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.amounts import SIZES
 
-SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0}
 _FORM = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kMG]?)B\s*/\s*(hour|day|week)\s*")
 
@@ -29,15 +29,3 @@ def bytes_a_day(text: str | float) -> float:
     if not 0 < found < float("inf"):
         raise InvalidInput(f"budget {text!r} is not greater than 0: give what may be sent, as in '10 MB/day'")
     return found
-
-
-def shown_bytes(count: float) -> str:
-    """Return a number of bytes as people write it.
-
-    >>> [shown_bytes(each) for each in (0, 12, 9_999, 2_700_000, 3e9)]
-    ['0 B', '12 B', '10 kB', '2.7 MB', '3 GB']
-    """
-    for letter, size in reversed(SIZES.items()):
-        if count >= 0.9995 * size and letter:
-            return f"{count / size:.3g} {letter}B"
-    return f"{count:.0f} B"

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from fedbandit.advice.advice import Advice
-from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.frontier import Point
+from fedbandit.files.amounts import shown_bytes
 from fedbandit.results.dots import MARKERS
 from fedbandit.simulation.drawing import COLOURS, STYLE, write
 
@@ -63,4 +63,5 @@ def _lines(axes: Any, advice: Advice) -> None:
                   textcoords="offset points", fontsize=8, color="#4d4d4d")  # fmt: skip
     if advice.choice.helps:
         spot = advice.bytes_a_day(advice.point), advice.point.gain
+        axes.hlines(spot[1], *advice.bytes_a_day_band, color="#4d4d4d", lw=2.0, zorder=3)
         axes.annotate("advised", spot, xytext=(8, -14), textcoords="offset points", fontsize=9, weight="bold")

@@ -12,7 +12,6 @@ from fedbandit.advice.trials import Candidate, Tried
 from fedbandit.core.arrays import Floats
 
 CLOSE = 1.1  # regret within 10 % of the best counts as good as the best
-STEADY = 0.1  # bytes that are not farther from their mean than this part of it count as those predicted
 BAND = (5.0, 95.0)  # percentiles over draws
 
 
@@ -28,7 +27,6 @@ class Point:
     share: float  # of the gain that all raw data in one place would have brought
     bytes: float  # in the time of the log, without idle talk
     sure: float  # the share of draws in which its regret is within 10 % of the best that the budget allows
-    bytes_sure: float  # the share of draws in which its bytes are within 10 % of their mean
     draws: int
 
 
@@ -52,8 +50,7 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
             candidate, float(regret.mean()), band_of(regret),
             float((without - regret).mean()), band_of(without - regret),
             _part(float((without - regret).mean()), float((without - ideal).mean())), float(spent.mean()),
-            float((regret <= CLOSE * best).mean()),
-            float((np.abs(spent - spent.mean()) <= STEADY * spent.mean()).mean()), len(regret),
+            float((regret <= CLOSE * best).mean()), len(regret),
         )
         for candidate in tried.candidates
         for regret, spent in (tried.of(candidate),)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from fedbandit.advice.advice import Advice, described
-from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.frontier import Point
 from fedbandit.experiments.intervals import plain
+from fedbandit.files.amounts import shown_bytes
 
 HEAD = ("setting", "gain", "5 to 95 %", "of pooled's", "bytes a day", "sure", "")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedbandit.advice.families import ALONE
 from fedbandit.advice.model.fitted import FittedModel, Rows
-from fedbandit.advice.model.worlds import LogWorld, drawn_world
+from fedbandit.advice.model.worlds import LogWorld, another_time, drawn_world
 from fedbandit.algorithms.linear.pooled_linucb import RawObservation
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.arrays import Floats
@@ -98,6 +98,11 @@ class Worlds:
                 self.advance(len(missing))
         both = np.array([[self.known[each, number] for number in range(count)] for each in candidates])
         return Tried(list(candidates), both[:, :, 0], both[:, :, 1])
+
+    def bytes_at_other_times(self, algorithm: Algorithm, count: int) -> Floats:
+        """Return what an algorithm sends in each of so many worlds of other decisions than those of the log."""
+        others = (another_time(self.rows, self.model, number) for number in range(count))
+        return np.array([self.bytes_in([world], algorithm) for world in others])
 
     @cached_property
     def few(self) -> list[LogWorld]:

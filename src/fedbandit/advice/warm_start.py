@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedbandit.advice.budget import shown_bytes
 from fedbandit.advice.frontier import band_of, interval_of
 from fedbandit.advice.model.fitted import Rows
 from fedbandit.advice.trials import Candidate, Tried, Worlds
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.turns import Observations
 from fedbandit.experiments.intervals import plain
+from fedbandit.files.amounts import shown_bytes
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.simulation.wire import Wire, begin
 

@@ -85,6 +85,7 @@ def summary_of(advice: Advice) -> dict[str, Any]:
         "doubts": advice.doubts,
         "gain": advice.choice.gain,
         "gain_interval": advice.choice.gain_interval,
+        "bytes_a_day_band": advice.bytes_a_day_band,
         "budget_bytes_a_day": advice.budget,
         "idle_bytes_a_day": advice.idle,
         "every": advice.every,

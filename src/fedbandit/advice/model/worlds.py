@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,22 +66,51 @@ def drawn_world(rows: Rows, model: FittedModel, number: int) -> LogWorld:
     lucky. Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and a residual.
     """
     rng = stream(number, "world of a log")
-    mean = model.means(rows, model.draw(rng))
+    return _world_of(rows, model, _mixed(rows.site, rng.permutation), rng)
+
+
+def another_time(rows: Rows, model: FittedModel, number: int) -> LogWorld:
+    """Return the world of the n-th draw, in which other decisions come: those of each tenth are drawn from its own.
+
+    They are drawn with replacement, so that a site may have more turns than in the log, or fewer: in another time
+    nobody comes as often as in this one.
+    """
+    rng = stream(number, "another time of a log")
+    return _world_of(rows, model, _mixed(rows.site, lambda some: rng.choice(some, len(some))), rng)
+
+
+def _mixed(site: Ints, mix: Callable[[Ints], Ints]) -> Ints:
+    """Return rows of the log as turns, mixed within each tenth of the time.
+
+    The first row of each site stays in its place, for when a site begins is no matter of luck: what it is told from
+    then on is counted.
+    """
+    turns = len(site)
+    _, first = np.unique(site, return_index=True)
+    others = np.delete(np.arange(turns), first)
+    mixed = np.arange(turns)
+    for tenth in range(TENTHS):
+        some = others[others * TENTHS // turns == tenth]
+        mixed[some] = mix(some)
+    return mixed
+
+
+def _world_of(rows: Rows, model: FittedModel, order: Ints, rng: np.random.Generator) -> LogWorld:
+    """Return the world of a draw of the parameters whose turns are rows of the log; a row may be several turns."""
+    site, mean = rows.site[order], model.means(rows, model.draw(rng))[order]
     if rows.is_binary:
         mean = np.clip(mean, 0.0, 1.0)
         payoff = (rng.random(mean.shape) < mean).astype(np.float64)
     else:
-        payoff = mean + _noise(rows.site, rows.reward - model.predicted(rows), mean.shape[1], rng)
-    turns = len(mean)
-    order = np.lexsort((rng.random(turns), np.arange(turns) * TENTHS // turns))
-    return LogWorld(whole=Turns(rows.site, rows.vectors, Rewards(payoff, mean)).take(order))
+        payoff = mean + _noise(site, rows, rows.reward - model.predicted(rows), rng)
+    return LogWorld(whole=Turns(site, rows.vectors[order], Rewards(payoff, mean)))
 
 
-def _noise(site: Ints, residual: Floats, arms: int, rng: np.random.Generator) -> Floats:
-    """Return residuals of the same site (T, K), drawn with replacement."""
-    found = np.empty((len(site), arms))
-    for each in range(int(site.max()) + 1):
-        own = site == each
-        pool = residual[own] if own.sum() >= FEWEST_RESIDUALS else residual
-        found[own] = pool[rng.integers(len(pool), size=(int(own.sum()), arms))]
+def _noise(site: Ints, rows: Rows, residual: Floats, rng: np.random.Generator) -> Floats:
+    """Return for turns of sites (T, K) residuals of the same site, drawn with replacement."""
+    found = np.empty((len(site), rows.vectors.shape[1]))
+    for each in range(rows.sites):
+        turns, own = site == each, residual[rows.site == each]
+        pool = own if len(own) >= FEWEST_RESIDUALS else residual
+        found[turns] = pool[rng.integers(len(pool), size=(int(turns.sum()), found.shape[1]))]
     return found
