@@ -32,7 +32,7 @@ fb.run("one-ucb-glm", fb.environment("logistic"), turns=400_000, refit_every=200
 ROWS = (
     Row("fedglb-ucb, D=5", 20, "s", lambda: _whole_run("fedglb-ucb", sync_threshold=5), "authors: 500 s"),
     Row("fedglb-ucb, D=500", 12, "s", lambda: _whole_run("fedglb-ucb", sync_threshold=500), "authors: 460 s"),
-    Row("fedglb-ucb-1, B=633", 60, "s", lambda: _whole_run("fedglb-ucb-1", 1, rounds_of_update=633),
+    Row("fedglb-ucb-1, B=633", 25, "s", lambda: _whole_run("fedglb-ucb-1", 1, rounds_of_update=633),
         "authors: 1,200 s"),
     Row("fedglb-ucb-1, B=633, Newton", 20, "s",
         lambda: _whole_run("fedglb-ucb-1", 1, rounds_of_update=633, solver="newton")),

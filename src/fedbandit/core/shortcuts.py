@@ -1,9 +1,10 @@
 """The one way around messages: many turns of both sides in one compiled loop, for simulations alone.
 
-A shortcut exists where carrying each message costs far more than what is computed: on a GPU, or where one upload is
-followed by many different downloads. It must equal the message path: the same choices, the same ledger, and both states
-as `choose`, `learn` and `receive` would have left them, so that either can follow the other. A test compares the two
-for every parameter. Deployments never use it.
+A shortcut exists where carrying each message costs far more than what is computed: on a GPU, where one upload is
+followed by many different downloads, or where only the sum of all answers matters and is known without them. It must
+equal the message path: the same choices, the same ledger, and both states as `choose`, `learn` and `receive` would have
+left them (but for rounding), so that either can follow the other. A test compares the two for every parameter.
+Deployments never use it.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from fedbandit.environments.logistic import Logistic
 from fedbandit.protocol.ledger import Ledger
 from fedbandit.simulation.in_process import simulate
 from fedbandit.wire import decode, encode, weigh
+from samples.runs import ByMessages
 
 RUNS = [
     ("fedglb-ucb", {"sync_threshold": 0.5}),
@@ -23,7 +24,7 @@ RUNS = [
 def test_every_message_survives_the_wire_and_weighs_what_it_takes(monkeypatch, name, parameters):
     carried = []
     monkeypatch.setattr(Ledger, "record", lambda ledger, envelope: carried.append(envelope))
-    simulate(fb.algorithm(name, **parameters), Logistic(clients=4, arms=5, dimension=3), 40)
+    simulate(ByMessages(fb.algorithm(name, **parameters)), Logistic(clients=4, arms=5, dimension=3), 40)
     for envelope in carried:
         for one in envelope.split():
             data = encode(one.message)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from fedbandit.algorithms.glm.shared.clients import GlmClients
+from fedbandit.algorithms.glm.shared.regression_shortcut import shortcut_of
 from fedbandit.algorithms.glm.shared.server import GlmServer
 from fedbandit.algorithms.glm.shared.solvers import Accelerated, DampedNewton, RegressionSolver
 from fedbandit.algorithms.glm.shared.steps import NoSteps
@@ -103,7 +104,7 @@ class GlmAlgorithm(Algorithm):
         server = GlmServer(parts.update, parts.local, size)
         if math.isinf(parts.schedule.threshold) and not parts.schedule.updates:
             server.kinds = ()  # nobody ever calls for an update
-        return Federation(clients, server)
+        return Federation(clients, server, shortcut_of(clients, server))
 
 
 @dataclass(frozen=True)

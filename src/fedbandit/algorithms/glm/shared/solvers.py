@@ -81,21 +81,35 @@ class RegressionSolver(ABC):
         """Forget what acceleration remembers: another sum is minimised from here on."""
         search.place, search.momentum = search.iterate, 1.0
 
+    def smallest_gradient(self, observations: int) -> float:
+        """Return the length of the gradient of F at which a search stops."""
+        return math.sqrt(2.0 * self.model.ridge / observations * self.suboptimality(observations))
+
     def advance(self, search: Search, answers: Answers) -> bool:
         """Stop at an iterate whose gradient is small enough, or move on."""
-        n, ridge = answers.total(), self.model.ridge
+        if self.moves_on(search, answers.gradient.sum(axis=0), answers):
+            return False
         search.steps += 1
-        gradient = (answers.gradient.sum(axis=0) + ridge * search.iterate) / n
+        return True
+
+    def moves_on(self, search: Search, total: Floats, answers: Answers) -> bool:
+        """Look elsewhere, and return True, unless the gradient of F is small enough where the search stands.
+
+        `total` is the gradient there of the losses of all.
+        """
+        n = answers.total()
+        gradient = (total + self.model.ridge * search.iterate) / n
         length = math.sqrt(gradient @ gradient)
-        if length <= math.sqrt(2.0 * ridge / n * self.suboptimality(n)):
-            return True
+        if length <= self.smallest_gradient(n):
+            return False
+        search.steps += 1
         if not math.isfinite(length) or search.steps >= MOST_STEPS:
             raise InvalidInput(
                 f"the global regression over n={n} observations did not converge in {search.steps} steps: set "
                 "arm_bound to the length of the longest arm, take solver=newton, or allow a larger suboptimality"
             )
         self.move(search, gradient, answers)
-        return False
+        return True
 
 
 def _gradients(kept: Kept, to: Ints, stop: Ints, model: Floats, link: int) -> Floats:
