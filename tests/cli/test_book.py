@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import fedbandit as fb
 from fedbandit.cli import book
+from fedbandit.experiments.experiment import experiments
 from fedbandit.experiments.panel import Panel
 from fedbandit.results.everything import folder_of
 from samples.small_experiment import SMALL
@@ -23,7 +24,23 @@ def test_it_stores_what_is_whole_and_writes_the_page(fedbandit, tmp_path, monkey
     assert "No runs are stored: `fedbandit reproduce test/small`" in (tmp_path / "evidence.md").read_text()
     fb.reproduce(EXPERIMENT, folder_of(EXPERIMENT, tmp_path / "results"))
     assert fedbandit("book", "--store", "evidence").out == "test/small: stored\nevidence.md\n"
-    assert "[test/small](evidence/test/small.csv): size: full; seeds: 1" in (tmp_path / "evidence.md").read_text()
+    assert "[test/small](evidence/test/small.csv), one seed" in (tmp_path / "evidence.md").read_text()
+
+
+def test_experiments_that_are_no_papers_are_stored_by_name(fedbandit, tmp_path, monkeypatch):
+    other = replace(EXPERIMENT, id="test/other")
+    monkeypatch.setitem(experiments._things, other.id, other)
+    monkeypatch.setattr(book, "panels_of", lambda paper: [])
+    fb.reproduce(other, folder_of(other, tmp_path / "results"))
+    assert fedbandit("book", "test/other", "--store", "evidence").out == "test/other: stored\nevidence.md\n"
+    assert (tmp_path / "evidence" / "test" / "other.json").exists()
+
+
+def test_an_unknown_experiment_is_refused_before_anything_is_written(fedbandit, tmp_path):
+    said = fedbandit("book", "fldb/agent", "--store", "evidence")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "fedbandit: unknown experiment 'fldb/agent': did you mean 'fldb/agents'?\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_store_that_is_a_file_is_refused(fedbandit, tmp_path):

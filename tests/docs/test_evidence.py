@@ -7,6 +7,7 @@ the runs in docs/evidence/ID.csv, of claims whose series are all stored there. T
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from fedbandit.experiments.experiment import experiments
 from fedbandit.results.book import page_of
 from fedbandit.results.everything import panels_of
+from fedbandit.results.provenance import MADE
 from fedbandit.results.tables import read_runs
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +51,13 @@ def test_stored_runs_are_those_of_whole_series(name):
     declared = [(series.label, point.label) for series in stored for point in series.points]
     assert [(row.series, row.point) for row in table.rows] == declared
     assert {row.measured["reward"].seeds for row in table.rows} == {experiment.seeds}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_runs_say_where_they_come_from(name):
+    about = json.loads((EVIDENCE / f"{name}.json").read_text("utf-8"))
+    assert {"size", "seeds", "world", *MADE} <= set(about)
+    assert (about["size"], about["seeds"]) == ("full", str(experiments[name].seeds))
 
 
 def test_the_evidence_book_is_made_of_the_stored_runs():

@@ -18,7 +18,7 @@ from fedbandit.experiments.figures import Against, Groups, OverTime, TradeOff
 from fedbandit.experiments.panel import Published
 from fedbandit.results import curves, dots, groups
 from fedbandit.results.labels import Label, annotate
-from fedbandit.results.published_points import published_of
+from fedbandit.results.published_points import mark, published_of
 from fedbandit.results.record import BY_CLIENT, Record, run_cell
 from fedbandit.results.reproduce import tabulate
 from fedbandit.results.styles import hues
@@ -153,6 +153,13 @@ def test_bars_have_errors_and_published_means(axes):
     np.testing.assert_allclose(height, expected.mean(axis=0))
     np.testing.assert_allclose(error, expected.std(axis=0, ddof=1) / np.sqrt(2))
     assert diamonds(axes) == [(0.0, 0.25)]
+
+
+def test_names_of_dots_keep_off_published_numbers_on_a_logarithmic_axis(axes):
+    mark(axes, 14_230, (1.8, 0.0), "black")
+    axes.set(xscale="log", xlim=(10, 1e6), ylim=(0, 3))
+    annotate(axes, [Label("a name", 100.0, 1.0, "black")])
+    assert [name.get_text() for name in axes.texts] == ["a name"]
 
 
 def test_names_of_dots_stay_inside_and_do_not_touch(axes):

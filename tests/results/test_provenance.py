@@ -1,7 +1,9 @@
 """A report says where its numbers come from."""
 
 import subprocess
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +11,7 @@ from fedbandit.core.version import VERSION
 from fedbandit.datasets.files import examples
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series
 from fedbandit.results import provenance as module
-from fedbandit.results.provenance import commit, provenance
+from fedbandit.results.provenance import NOT_KEPT, commit, made_here, provenance
 
 EXPERIMENT = Experiment(
     id="test/provenance",
@@ -23,17 +25,31 @@ EXPERIMENT = Experiment(
 )
 
 
-def test_it_names_size_seeds_world_code_and_versions():
-    told = provenance(EXPERIMENT)
+def test_it_names_size_seeds_world_code_versions_and_machine():
+    told = provenance(EXPERIMENT, [made_here()] * 3)
     assert (told["size"], told["seeds"], told["world"]) == ("full", "7", "linear (clients=4), 80 turns")
     assert told["code"].startswith(f"fedbandit {VERSION}, ")
     for words in ("Python 3.", "numpy ", "numba "):
         assert words in told["versions"]
+    assert " cores" in told["machine"]
     assert "data" not in told, "this world has no files"
 
 
+def test_runs_of_several_machines_name_them_all_and_old_ones_say_that_nothing_was_kept():
+    told = provenance(EXPERIMENT, [{"machine": "a"}, {"machine": "b"}, {"machine": "a"}])
+    assert (told["machine"], told["code"]) == ("a; also b", NOT_KEPT)
+
+
+@pytest.mark.parametrize(("backend", "words"), [("gpu", " cores, NVIDIA H200"), ("cpu", " cores")])
+def test_a_machine_names_the_accelerator_that_jax_computes_on(monkeypatch, backend, words):
+    device = SimpleNamespace(device_kind="NVIDIA H200")
+    jax = SimpleNamespace(default_backend=lambda: backend, devices=lambda: [device])
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    assert made_here()["machine"].endswith(words)
+
+
 def test_a_quick_run_says_so_and_what_it_made_smaller():
-    told = provenance(EXPERIMENT.quickened())
+    told = provenance(EXPERIMENT.quickened(), [])
     assert told["size"].startswith("quick")
     assert (told["seeds"], told["world"]) == ("2", "linear (clients=2), 20 turns")
 
@@ -46,7 +62,7 @@ def test_a_data_set_that_is_not_complete_is_told_with_what_is_missing():
             world={},
             series=(Series("A", "random", (Point(world={"dataset": "magic", "path": str(path)}, label="a"),)),),
         )
-        assert provenance(on_data)["data"].startswith("magic: not complete, ")
+        assert provenance(on_data, [])["data"].startswith("magic: not complete, ")
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("git"), subprocess.CalledProcessError(128, "git")])

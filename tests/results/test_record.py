@@ -1,11 +1,14 @@
 """What is kept of a run: totals, curves at checkpoints, and a file that is whole or not there."""
 
+import json
+
 import numpy as np
 import pytest
 
 import fedbandit as fb
 from fedbandit.experiments.experiment import Cell
 from fedbandit.experiments.table import CURVES, QUANTITIES
+from fedbandit.results.provenance import made_here
 from fedbandit.results.record import CHECKPOINTS, Record, run_cell
 from reference.recorded import linear_turns
 from samples.worlds import recorded
@@ -62,9 +65,17 @@ def test_a_record_comes_back_whole_and_leaves_nothing_else(result, tmp_path):
     found = Record.load(tmp_path / "record.npz")
     assert found.clients == made.clients
     assert found.totals == made.totals
+    assert found.made == made.made == made_here()
     for name, curve in made.curves.items():
         np.testing.assert_array_equal(found.curves[name], curve)
     assert [path.name for path in tmp_path.iterdir()] == ["record.npz"]
+
+
+def test_a_record_of_an_earlier_version_does_not_say_what_made_it(result, tmp_path):
+    record = Record.of(result)
+    about = np.array(json.dumps({"clients": record.clients, "totals": record.totals}))
+    np.savez(tmp_path / "record.npz", about=about, **record.curves)
+    assert Record.load(tmp_path / "record.npz").made == {}
 
 
 def test_a_damaged_record_is_no_record(result, tmp_path):

@@ -65,7 +65,7 @@ def test_everything_is_written(once):
     names = {path.relative_to(once.folder).as_posix() for path in once.folder.rglob("*") if path.is_file()}
     figures = {f"{stem}.{ending}" for stem in ("trade-off", "over-time", "against") for ending in ("png", "svg")}
     cells = {f"cells/{cell.key()}.npz" for _, _, cell in EXPERIMENT.cells()}
-    assert names == {"table.csv", "runs.csv", "table.tex", "report.html", *figures, *cells}
+    assert names == {"table.csv", "runs.csv", "table.tex", "provenance.json", "report.html", *figures, *cells}
     assert all(path.stat().st_size for path in once.folder.rglob("*"))
     assert {path.name for path in once.figures} == figures
     assert once.report.name == "report.html"

@@ -8,21 +8,27 @@ from typing import Annotated
 import typer
 
 from fedbandit.core.errors import FedbanditError, InvalidInput
-from fedbandit.results.book import page_of, store
+from fedbandit.experiments.experiment import experiments
+from fedbandit.results.book import page_of
 from fedbandit.results.everything import experiments_of, panels_of
+from fedbandit.results.store import store
 
 
 def book(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Further experiments to store.", metavar="[EXPERIMENT]...")
+    ] = None,
     output: Annotated[Path, typer.Option(help="The folder of results, of `fedbandit reproduce`.")] = Path("results"),
     folder: Annotated[Path, typer.Option("--store", help="The folder in which runs are stored.")] = Path(
         "docs/evidence"
     ),
 ) -> None:
-    """Store the experiments of the papers whose runs are all there, and write the page of all panels beside them."""
+    """Store the experiments of the papers, and those named, whose runs are all there; write the page of all panels."""
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"--store {folder} is a file: give the name of a folder")
     panels = panels_of(None)
-    for experiment in experiments_of(panels):
+    named = [experiments[name] for name in names or ()]
+    for experiment in [*experiments_of(panels), *named]:
         try:
             if store(experiment, output, folder):
                 typer.echo(f"{experiment.id}: stored")

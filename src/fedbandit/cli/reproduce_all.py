@@ -15,6 +15,7 @@ from fedbandit.cli.screen import Bar, out
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.panel import Panel
+from fedbandit.files.amounts import lasting
 from fedbandit.results.clusters import Cluster
 from fedbandit.results.everything import (
     Forecast,
@@ -132,14 +133,3 @@ def _finish(panels: Sequence[Panel], found: dict[str, Reproduced], folder: Path)
     write_times(found.values(), folder / "times.csv")
     for path in (folder / "verdicts.csv", folder / "times.csv"):
         out.print(str(path), soft_wrap=True, highlight=False)
-
-
-def lasting(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> lasting(0.4), lasting(59.0), lasting(600.0), lasting(9000.0)
-    ('1 s', '59 s', '10 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -46,8 +46,9 @@ def annotate(axes: Any, labels: Sequence[Label]) -> None:
 def _along(axes: Any) -> Iterator[Floats]:
     """Yield places on the lines between dots, a few points apart, where they are on the canvas."""
     for line in axes.get_lines():
-        data = np.column_stack(line.get_data()) if line.get_transform() == axes.transData else np.empty((0, 2))
-        spots = axes.transData.transform(data)
+        data = np.column_stack(line.get_data(orig=False))  # numbers, whatever they were given as
+        placed = data[np.isfinite(data).all(axis=1)] if line.get_transform() == axes.transData else np.empty((0, 2))
+        spots = axes.transData.transform(placed)
         for one, other in pairwise(spots):
             steps = 1 + int(np.hypot(*(other - one)) / STEP)
             yield from np.linspace(one, other, steps, endpoint=False)

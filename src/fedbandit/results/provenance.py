@@ -1,9 +1,16 @@
-"""Where the numbers of a report come from: its size, seeds and world, the code and its versions, the data."""
+"""Where the numbers of a report come from: its size, seeds and world, what made its runs, and the data.
+
+Each run is kept with the code, the versions and the machine that made it: a report may be written elsewhere, and later.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -12,21 +19,46 @@ from fedbandit.core.version import VERSION
 from fedbandit.experiments.experiment import Experiment
 
 PACKAGES = ("numpy", "numba", "scipy", "jax")
+MADE = ("code", "versions", "machine")  # what is kept with a run
+NOT_KEPT = "not kept with the runs"
 
 
-def provenance(experiment: Experiment) -> dict[str, str]:
-    """Return what a reader needs to know to judge an experiment's numbers, or to make them again."""
+def provenance(experiment: Experiment, made: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return what a reader needs to know to judge an experiment's numbers, or to make them again.
+
+    `made` is what was kept with each of its runs; runs of several machines, or of several commits, name them all.
+    """
     length = f"{experiment.rounds:,} rounds" if experiment.rounds else f"{experiment.turns or 'all'} turns"
     world = ", ".join(f"{name}={value}" for name, value in experiment.world.items())
     told = {
         "size": "quick: a smaller world and fewer seeds" if experiment.is_quick else "full",
         "seeds": str(experiment.seeds),
         "world": f"{experiment.environment}{f' ({world})' if world else ''}, {length}",
-        "code": f"fedbandit {VERSION}, {commit()}",
-        "versions": ", ".join([f"Python {platform.python_version()}", *_versions()]),
     }
+    runs = list(made)
+    for name in MADE:
+        told[name] = "; also ".join(dict.fromkeys(run.get(name, NOT_KEPT) for run in runs))
     data = [f"{name}: {_completeness(name, path)}" for name, path in sorted(_data_sets(experiment))]
     return {**told, "data": "; ".join(data)} if data else told
+
+
+def made_here() -> dict[str, str]:
+    """Return what makes the runs of this process: the code, its versions, and the machine."""
+    return {"code": _code(), "versions": _versions(), "machine": _machine()}
+
+
+@cache
+def _code() -> str:
+    return f"fedbandit {VERSION}, {commit()}"
+
+
+def _machine() -> str:
+    """Return the system, its cores, and the accelerator that JAX computes on, if it was needed and found one."""
+    words = [f"{platform.system()} on {platform.machine()}", f"{os.cpu_count()} cores"]
+    jax = sys.modules.get("jax")
+    if jax is not None and jax.default_backend() != "cpu":
+        words.append(str(jax.devices()[0].device_kind))
+    return ", ".join(words)
 
 
 def commit() -> str:
@@ -46,14 +78,15 @@ def _git(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _versions() -> list[str]:
-    found = []
+@cache
+def _versions() -> str:
+    found = [f"Python {platform.python_version()}"]
     for name in PACKAGES:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:  # an extra that is not installed
             continue
-    return found
+    return ", ".join(found)
 
 
 def _data_sets(experiment: Experiment) -> set[tuple[str, str]]:

@@ -16,6 +16,7 @@ from fedbandit.experiments.experiment import Cell
 from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.files.npz import read_npz
+from fedbandit.results.provenance import made_here
 from fedbandit.simulation.result import Result
 from fedbandit.simulation.run import algorithm_named, environment_named, run
 
@@ -29,29 +30,31 @@ MOST_CLIENTS = 10_000  # of a larger roster nothing is kept client by client
 class Record:
     """Totals by name, the curves at the checkpoints, and for each client its turns, rewards and exchanges.
 
-    An exchange is a turn after which something was sent.
+    An exchange is a turn after which something was sent. `made` says by which code, and on which machine, the run was
+    made; records of earlier versions do not.
     """
 
     clients: int
     totals: dict[str, float]
     curves: dict[str, Floats]
     by_client: dict[str, Floats] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: Result) -> Record:
-        """Take what is worth keeping from a result."""
+        """Take what is worth keeping from a result of this process."""
         last = result.turns - 1
         at = np.unique(np.linspace(0, last, min(result.turns, CHECKPOINTS)).round().astype(np.int64))
         curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES}
         summary = result.summary()
         totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
         totals["later_regret"] = totals["regret"] - _first_turns(result)
-        return cls(result.clients, totals, {"turn": at + 1.0, **curves}, _by_client(result))
+        return cls(result.clients, totals, {"turn": at + 1.0, **curves}, _by_client(result), made_here())
 
     def save(self, path: Path) -> None:
         """Write the record so that a reader sees all of it or nothing."""
         part = path.with_suffix(f".{os.getpid()}.part")
-        about = json.dumps({"clients": self.clients, "totals": self.totals})
+        about = json.dumps({"clients": self.clients, "totals": self.totals, "made": self.made})
         arrays: dict[str, Any] = {"about": np.array(about), **self.curves, **self.by_client}
         with part.open("wb") as file:
             np.savez_compressed(file, **arrays)
@@ -65,7 +68,8 @@ class Record:
             about: dict[str, Any] = json.loads(str(data["about"]))
             totals = {name: float(about["totals"][name]) for name in QUANTITIES}
             curves = {name: data[name] for name in ("turn", *CURVES)}
-            return cls(int(about["clients"]), totals, curves, {name: data[name] for name in BY_CLIENT if name in data})
+            by_client = {name: data[name] for name in BY_CLIENT if name in data}
+            return cls(int(about["clients"]), totals, curves, by_client, about.get("made", {}))
         except (InvalidInput, ValueError, KeyError, TypeError):
             return None
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Table
-from fedbandit.results.provenance import provenance
 from fedbandit.results.tables import read_table
 
 
@@ -18,8 +17,9 @@ def write_report(
     verdicts: Sequence[tuple[str, Verdict]],
     figures: Sequence[Path],
     folder: Path,
+    about: Mapping[str, str],
 ) -> Path:
-    """Write `report.html`; return its path."""
+    """Write `report.html`, which says `about` its numbers where they come from; return its path."""
     from jinja2 import Environment as Templates  # slow to import, and columns are named without it
     from jinja2 import PackageLoader
     from markupsafe import Markup
@@ -33,7 +33,7 @@ def write_report(
         verdicts=verdicts,
         drawings=drawings,
         tables=[read_table(path) for path in figures if path.suffix == ".csv"],
-        provenance=provenance(experiment),
+        provenance=about,
     )
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -13,10 +14,12 @@ from fedbandit.experiments.figures import Groups
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.files.text_tables import html_table
 from fedbandit.results.clusters import Cluster, cluster_at
+from fedbandit.results.provenance import provenance
 from fedbandit.results.record import Record, group_totals, run_cell
 from fedbandit.results.sweep import sweep
 from fedbandit.results.tables import write_runs, write_table
 
+PROVENANCE = "provenance.json"  # where the numbers come from, beside the tables
 Progress = Callable[[int, int], None]
 
 
@@ -76,7 +79,9 @@ def reproduce(
     figures = tuple(
         path for figure in experiment.figures for path in draw(figure, experiment, table, records, folder, formats)
     )
-    report = write_report(experiment, table, verdicts, figures, folder)
+    about = provenance(experiment, (record.made for record in records.values()))
+    (folder / PROVENANCE).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    report = write_report(experiment, table, verdicts, figures, folder, about)
     return Reproduced(experiment, table, verdicts, folder, figures, report, len(records) - kept, kept)
 
 
