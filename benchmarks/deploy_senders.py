@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.messages import Statistics
+from fedbandit.core.arrays import Floats
 from fedbandit.transport.link import RESEND
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.link import NatsLink
@@ -25,16 +26,20 @@ WINDOW = 8  # uploads of a site that are under way, when all send as fast as the
 LONGEST = 300.0  # seconds of a measurement
 
 
-def _bodies(count: int) -> list[bytes]:
-    """Uploads that honest sites can have made: sums over two observations of length 1."""
+def honest_sums(count: int) -> list[tuple[Floats, Floats]]:
+    """Return sums that honest sites can have made: over two observations of length 1."""
     rng = np.random.default_rng(1)
     pairs = rng.standard_normal((count, 2, DIMENSION))
     pairs /= np.linalg.norm(pairs, axis=-1, keepdims=True)
     rewards = rng.uniform(-1, 1, (count, 2))
     grams, moments = np.einsum("nki,nkj->nij", pairs, pairs), np.einsum("nki,nk->ni", pairs, rewards)
+    return list(zip(grams, moments, strict=True))
+
+
+def _bodies(count: int) -> list[bytes]:
+    """Return uploads of such sums."""
     return [
-        encode(Statistics(gram[np.newaxis], moment[np.newaxis], np.array([2])))
-        for gram, moment in zip(grams, moments, strict=True)
+        encode(Statistics(gram[np.newaxis], moment[np.newaxis], np.array([2]))) for gram, moment in honest_sums(count)
     ]
 
 

@@ -110,7 +110,7 @@ def test_a_careful_coordinator_is_as_fast_as_ever_once_enough_was_taken_in():
     for _ in range(OPENINGS + 1):
         server = open_server(ASYNC, journal)
     synced = []
-    sync, journal.sync = journal.sync, lambda: (synced.append(1), sync())
+    sync, journal.sync = journal.sync, lambda *up_to: (synced.append(1), sync(*up_to))
     frames = uploads(0, count=ENOUGH + 10)
     introduce(server, frames[:1])
     before = len(synced)

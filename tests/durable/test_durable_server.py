@@ -45,7 +45,7 @@ def test_many_uploads_are_synced_at_once():
     journal = MemoryJournal()
     server = open_server(ASYNC, journal)
     synced = []
-    sync, journal.sync = journal.sync, lambda: (synced.append(1), sync())
+    sync, journal.sync = journal.sync, lambda *up_to: (synced.append(1), sync(*up_to))
     to_server(server, uploads(0)[1] + uploads(1)[1])
     server.commit()
     assert len(synced) == 1

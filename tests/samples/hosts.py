@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from fedbandit.protocol.charter import Charter
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan
-from fedbandit.transport.nats.hub import Arrival
+from fedbandit.transport.nats.door import Arrival
 from fedbandit.wire.frame import Kind, with_numbers
 from fedbandit.wire.question import Question
 from samples.waiting import PATIENCE
@@ -44,7 +44,8 @@ def host_of(hub, **more):
 
 
 def arrival(host, site, what, data):
-    return Arrival(site, data, SimpleNamespace(subject=getattr(host.subjects, what)(site), reply="somewhere"))
+    source = SimpleNamespace(subject=getattr(host.subjects, what)(site), reply="somewhere")
+    return Arrival(site, data, source, is_word=what != "up")
 
 
 def ask(site):
@@ -66,6 +67,12 @@ def serve(host, arrivals, until):
         await serving
 
     asyncio.run(all_of_it())
+
+
+async def handled(host, *arrivals):
+    """Have some arrivals handled, to the end."""
+    await host._handle(list(arrivals))
+    await host._background.finish()
 
 
 def raising(*_, **__):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import Frame, Kind
 

@@ -10,7 +10,8 @@ from fedbandit.service.keys.files import Keys
 from fedbandit.transport.nats.address import Address, security
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings, Security
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.subjects import SHARDS, Subjects
 
 SUBJECTS = Subjects("demo")

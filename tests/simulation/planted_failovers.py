@@ -12,9 +12,9 @@ from simulation.planted import Planted
 class Unfenced(DurableServer):
     """It goes on though its journal is another's."""
 
-    def _sync(self):
+    def make_safe(self, sealed):
         with suppress(JournalLost):
-            super()._sync()
+            super().make_safe(sealed)
 
 
 PLANTED_FAILOVERS = [Planted(Unfenced)]

@@ -15,7 +15,7 @@ from fedbandit.site.site import Site
 from fedbandit.site.traced import TracedSite
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.hub import Arrival
+from fedbandit.transport.nats.door import Arrival
 from fedbandit.transport.traces import Tracing
 from samples.agents import asking, plan_in
 from samples.deployed import Coordinator, telling_at_once

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
 import numpy as np
 
@@ -65,7 +68,7 @@ def is_lost_in(trace: float, size: int, ridge: float) -> bool:
 def check_invertible(total: Floats, new: Floats, ridge: float) -> None:
     """Refuse sums with which total + new + ridge I can no longer be inverted, or all but: half of the ridge is left.
 
-    Sums that are not large beside the ridge are all well, which costs nothing to tell: see `is_lost_in`.
+    Sums that are not large beside the ridge are all well, which costs little to tell: see `is_lost_in`.
 
     >>> check_invertible(np.zeros((2, 2)), np.full((2, 2), 1e30), ridge=1.0)
     Traceback (most recent call last):
@@ -162,7 +165,7 @@ class Bounds:
         return found
 
     def _check_trace(self, name: str, gram: Floats, observations: int, weight: float) -> float:
-        if not (gram == gram.T).all():
+        if gram.tobytes() != gram.T.tobytes() and not (gram == gram.T).all():  # a zero may have a sign
             raise ProtocolError(f"the {name} is not symmetric")
         if observations == 0 and gram.any():
             raise ProtocolError("sums that are not zero, of no observations")
@@ -178,9 +181,14 @@ class Bounds:
 
 def _is_positive(matrix: Floats, spare: float) -> bool:
     """Tell whether a symmetric matrix is positive semi-definite, but for rounding."""
-    from scipy.linalg.lapack import dpotrf  # slow to import, and only a coordinator needs it
-
     lifted = matrix.copy()
     lifted.reshape(-1)[:: len(lifted) + 1] += spare
-    _, failed = dpotrf(lifted.T, clean=False, overwrite_a=True)
+    _, failed = _cholesky()(lifted.T, clean=False, overwrite_a=True)
     return not failed
+
+
+@cache
+def _cholesky() -> Callable[..., tuple[Floats, int]]:
+    from scipy.linalg.lapack import dpotrf  # slow to import, and only a coordinator needs it
+
+    return cast(Callable[..., tuple[Floats, int]], dpotrf)

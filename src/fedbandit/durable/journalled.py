@@ -22,6 +22,7 @@ from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.durable.validation import Limits, observations_in
+from fedbandit.durable.writing import Writing
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.ledger import Ledger
@@ -55,7 +56,7 @@ class JournalledServer(AbandoningServer):
         self.snapshot_every = snapshot_every
         self.random_below = random_below
         self.ledger = Ledger()  # of what this object has carried
-        self._unsynced: list[ServerRecord] = []  # what is to be synced next
+        self._writing = Writing(journal)
         self._recover(epoch)
         self.has_renewed = self._is_new  # since it was started: only then may its journal have become an older one
         own = drawn_epoch(self.node.epoch, now, random_below)
@@ -98,8 +99,7 @@ class JournalledServer(AbandoningServer):
         memory = CoordinatorMemory(
             self.agreed.text, self.node.memory, self.accounts, self.postbox.memory(), self.clock, self.retuned
         )
-        self.journal.save(encode_state(memory))
-        self._unsynced.clear()
+        self._writing.save(encode_state(memory))
         self._since_snapshot = 0
 
     def _recover(self, epoch: int) -> None:
@@ -138,20 +138,17 @@ class JournalledServer(AbandoningServer):
         self._take_in(record, frame, upload)
 
     def _append(self, record: ServerRecord, *, keep: bool = False) -> None:
-        self.journal.append(record.to_bytes(), keep=keep)
-        self._unsynced.append(record)
+        self._writing.append(record, keep=keep)
 
     def _sync(self) -> None:
-        self.journal.sync()
-        self._unsynced.clear()
+        self._writing.sync()
 
     def _undo_last(self) -> None:
         """Forget the last record, of which the algorithm made nothing whole; what came just before it stays."""
-        others, touched, asked, held = self._unsynced[:-1], self._touched, self._asked, self.postbox
-        self.journal.rollback()
-        self._unsynced.clear()
+        touched, asked, held = self._touched, self._asked, self.postbox
+        others = self._writing.rollback()
         self._recover(self.node.epoch)
-        for record in others:
+        for record in others[:-1]:
             self._write(record)
         self._touched, self._asked = touched, asked
         self.postbox.hold_as(held)

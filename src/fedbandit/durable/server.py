@@ -1,7 +1,8 @@
 """The coordinator of one federation, without input or output: a server node that forgets nothing it has acknowledged.
 
     receive   a frame is checked, written to the journal (not yet synced) and taken in
-    commit    the journal is synced: acknowledgements and downloads may leave; one sync for many uploads
+    commit    the journal is synced: acknowledgements and downloads may leave; one sync for many uploads. It is `seal`
+              and `make_safe`, between which more may be received
     maintain  a snapshot, if one is due: the journal before it is no longer needed
 
 What a site shows of a time that the journal knows nothing of is dealt with in `durable.renewal`.
@@ -12,13 +13,14 @@ from __future__ import annotations
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.careful import tell_of_aside
+from fedbandit.durable.closing import judge_closing
 from fedbandit.durable.introductions import AskFirst, NumberTaken
 from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict
 from fedbandit.durable.renewal import DAY, new_epoch
 from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.site_accounts import Closure
 from fedbandit.durable.validation import NotYet, observations_in
+from fedbandit.durable.writing import Sealed
 from fedbandit.wire.digests import fold
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, number_taken, refusal, with_numbers
 
@@ -82,10 +84,20 @@ class DurableServer(JournalledServer):
 
     def commit(self) -> list[tuple[int, bytes]]:
         """Make all that was taken in safe; return what may now be sent, as (site, frame)."""
+        sealed = self.seal()
+        self.make_safe(sealed)
+        return sealed.frames
+
+    def make_safe(self, sealed: Sealed) -> None:
+        """Wait until what was sealed is safe; from any thread, and more may be taken in meanwhile."""
+        self._writing.make_safe(sealed.position)
+
+    def seal(self) -> Sealed:
+        """Return what may be sent once all that was taken in so far is safe."""
         harmless = self._careful.after()
         if harmless is not None:
             self._write(harmless)
-        self._sync()
+        position = self._writing.seal()
         for (client, epoch), mark in self._touched.items():
             window, is_old = self.node.seen.look(client, epoch), self.postbox.takes_old(client, epoch)
             top = LARGEST_NUMBER if (client, epoch) in self.accounts.closed else window.top
@@ -95,35 +107,38 @@ class DurableServer(JournalledServer):
             self._bring_up_to_date(client, version)
         self._touched.clear()
         self._asked.clear()
-        return self.postbox.take(self.ledger)
+        return Sealed(position, self.postbox.take(self.ledger))
 
     def _judge(self, frame: Frame, now: float) -> Judged:
         """Decide what is to become of a frame, and hold the answers; what is known changes only if it is news."""
         self.accounts.require_known(frame.client)
+        if frame.kind is Kind.UPLOAD:
+            return self._upload(frame, now)
         if frame.kind is Kind.JOIN:
             self._tell_charter(frame.client)
             return ACCEPTED
-        judges = {Kind.UPLOAD: self._upload, Kind.VOID: self._void, Kind.ASK: self._ask, Kind.CLOSE: self._close}
+        judges = {Kind.VOID: self._void, Kind.ASK: self._ask, Kind.CLOSE: self._close}
         return judges[frame.kind](frame, now)
 
     def _upload(self, frame: Frame, now: float) -> Judged:
-        client, epoch, seen, accounts = frame.client, frame.epoch, self.node.seen, self.accounts
-        if seen.look(client, epoch).has(frame.sequence):
-            if accounts.look(client).has_other(epoch, frame.sequence, frame.body):
+        client, epoch, accounts = frame.client, frame.epoch, self.accounts
+        window, epochs = self.node.seen.look(client, epoch), accounts.look(client)
+        if window.has(frame.sequence):
+            if epochs.has_other(epoch, frame.sequence, frame.body):
                 raise NumberTaken(self.introductions.note_two(client, now))
             self._touched.setdefault((client, epoch), 0)
             return REPEATED
         closure = accounts.closed.get((client, epoch))
         if closure is not None and frame.sequence >= closure.first:
             raise ProtocolError(f"epoch {epoch} of site {client} was closed: this upload is from a life that was lost")
-        self.accounts.check_epoch(client, epoch, now, self.validation.limits)
-        self.introductions.require(frame, is_known=accounts.look(client).known.get(epoch) is not None)
-        self.validation.check_ahead(frame, seen, accounts.look(client).known)
+        accounts.check_epoch(client, epoch, now, self.validation.limits)
+        self.introductions.require(frame, is_known=epochs.known.get(epoch) is not None)
+        self.validation.check_ahead(frame, self.node.seen, epochs.known)
         upload = self.validation.open(frame, self.clock)
         if frame.asked:
             self._check_questions(frame, now)
         told = accounts.observations.get(client, 0)
-        is_next = frame.sequence == seen.look(client, epoch).up_to + 1
+        is_next = frame.sequence == window.up_to + 1
         new = observations_in(upload, told)
         self.validation.check_now(self.node.carried_over(upload), self.node.state, told, is_next)
         self.validation.check_excess(upload, told + new, accounts.excess.get(client, 0.0), is_next)
@@ -178,26 +193,7 @@ class DurableServer(JournalledServer):
         return Judged(Verdict(Outcome.ACCEPTED, reason), is_news=missing > 0, new_epoch=begun)
 
     def _close(self, frame: Frame, now: float) -> Judged:
-        client, epoch, number, (heir,) = frame.client, frame.epoch, frame.sequence, frame.numbers
-        if not epoch < heir <= LARGEST_NUMBER:
-            raise ProtocolError(f"site {client} closes epoch {epoch} and goes on in {heir}, which is not a later one")
-        seen, before = self.node.seen, self.accounts.closed.get((client, epoch))
-        heirs = self.accounts.heirs(client, epoch, number)
-        newest = max([*heirs, 0 if before is None else before.heir])
-        window = seen.look(client, epoch)
-        was_taken_in, top = window.has(number) and self.accounts.has_told(client, epoch, number), window.top
-        for other in [*heirs, *self.accounts.replaced(client, epoch, heirs)]:
-            if other != heir:  # another life went on from the same backup
-                window = seen.look(client, other)
-                was_taken_in |= other in heirs and window.has(1) and self.accounts.has_told(client, other, 1)
-                top = max(top, number if window.top else 0)
-        is_news = heir >= newest and not was_taken_in and before != Closure(number, heir)
-        if is_news:
-            self.accounts.check_epoch(client, epoch, now, self.validation.limits)
-        numbers = max(heir, newest), was_taken_in, top  # a site whose epoch is not the newest asks for a later one
-        if not frame.is_old or numbers[0] == heir:
-            self.postbox.answer(with_numbers(Kind.CLOSED, client, epoch, number, *numbers, is_old=frame.is_old))
-        return NEWS if is_news else REPEATED if heir < newest else ACCEPTED
+        return judge_closing(self, frame, now)
 
     def _bring_up_to_date(self, client: int, version: tuple[int, int]) -> None:
         """Hold what a site lacks; one whose acknowledged uploads were lost waits for nothing that was before."""

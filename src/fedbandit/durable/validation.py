@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.arrays import are_finite, are_within
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Server
@@ -134,8 +135,8 @@ class Validation:
         assert isinstance(message, Upload)  # the schema knows no other
         for name in message.shapes():
             value = getattr(message, name)
-            most = float(np.abs(value).max(initial=0.0))
-            if most > self.limits.magnitude:
+            if not are_within(value, self.limits.magnitude):
+                most = float(np.abs(value).max())
                 raise ProtocolError(f"{name} has a number of size {most:g}: the limit is {self.limits.magnitude:g}")
         message.check(self.bounds)
         observations = message.rests_on(0)
@@ -198,11 +199,11 @@ class Validation:
     def check_outcome(self, state: Any, downloads: Iterable[Envelope]) -> None:
         """Refuse what leaves sums, or would make the server send anything, that is not finite."""
         for total in self.side.sums(state):
-            if not _is_finite(total):
+            if not are_finite(total):
                 raise ProtocolError("sums over it would not be finite")
         for download in downloads:
             for name in download.message.shapes():
-                if not _is_finite(getattr(download.message, name)):
+                if not are_finite(getattr(download.message, name)):
                     raise ProtocolError(f"{name} of the {download.message.kind!r} that follows would not be finite")
 
     def check_rate(self, client: int, observations: int, now: float, is_new: bool) -> None:
@@ -233,7 +234,3 @@ def _unless_early(error: ProtocolError, is_next: bool) -> ProtocolError:
     if is_next:
         return error
     return NotYet(f"{error}; but uploads before it have not come: send them first")
-
-
-def _is_finite(values: Any) -> bool:
-    return bool(np.isfinite(values).all())

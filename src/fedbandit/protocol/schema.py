@@ -19,6 +19,7 @@ from fedbandit.core.interfaces import Clients, Server
 from fedbandit.core.messages import Message, Upload
 from fedbandit.wire import decode
 from fedbandit.wire.codec import MOST_VALUES, dense_weight
+from fedbandit.wire.patterns import Pattern
 
 Shape = tuple[int, ...]
 
@@ -30,6 +31,7 @@ class Schema:
     known: dict[str, type[Message]]
     shapes: dict[str, dict[str, Shape | None]]  # by kind and field; None where none was declared
     largest: dict[str, int]  # bytes of a message by kind, of those whose shapes are all declared
+    number_bytes: int = 8
 
     @classmethod
     def of(cls, side: Clients | Server, direction: type[Message], setting: Setting) -> Schema:
@@ -53,13 +55,19 @@ class Schema:
             for name, each in shapes.items()
             if None not in each.values()
         }
-        return cls(known, shapes, weights)
+        return cls(known, shapes, weights, side.number_bytes)
 
     @cached_property
     def most_values(self) -> int:
         """Return how many values a field can have."""
         declared = [shape for each in self.shapes.values() for shape in each.values()]
         return max((MOST_VALUES if shape is None else math.prod(shape) for shape in declared), default=0)
+
+    @cached_property
+    def _patterns(self) -> list[Pattern]:
+        """Return how messages look that need not be read byte by byte."""
+        found = [Pattern.of(kind, self.shapes[name], self.number_bytes) for name, kind in self.known.items()]
+        return [each for each in found if each is not None]
 
     @cached_property
     def most_bytes(self) -> int:
@@ -81,6 +89,10 @@ class Schema:
         """Return the message that bytes stand for, of a known kind and of the declared shapes, or raise."""
         if len(data) > self.most_bytes:
             raise ProtocolError(f"a message of {len(data)} bytes: the largest that is taken in has {self.most_bytes}")
+        for pattern in self._patterns:
+            read = pattern.read(data)
+            if read is not None:
+                return read
         message = decode(data, self.most_values, self.known)
         skip = 1 if isinstance(message, Upload) else 0
         for field, shape in self.shapes[message.kind].items():

@@ -45,6 +45,17 @@ class ServerNode(FadingNode[Server]):
         nothing = nothing_told(clients)
         self.recall(ServerMemory(epoch, 0, Seen.nothing(clients), side.start(clients), nothing, self.clock))
 
+    @property
+    def side(self) -> Server:
+        """Return the server side. What it can do is found out once, when it is set: it is asked for every upload."""
+        return self._side
+
+    @side.setter
+    def side(self, side: Server) -> None:
+        self._side = side
+        self._in_rounds = side if isinstance(side, MeetsDeadlines) else None
+        self._with_sums = side if isinstance(side, ChecksSums) else None
+
     def recall(self, memory: ServerMemory) -> None:
         """Go on from what a node remembered; it belongs to this node from now on."""
         self.epoch, self.sent, self.seen, self.state = memory.epoch, memory.sent, memory.seen, memory.state
@@ -98,11 +109,11 @@ class ServerNode(FadingNode[Server]):
 
     def awaited(self) -> Ints:
         """Return the clients for whose uploads the server side waits; a deadline would go on without them."""
-        return self.side.awaited(self.state) if isinstance(self.side, MeetsDeadlines) else NOBODY
+        return NOBODY if self._in_rounds is None else self._in_rounds.awaited(self.state)
 
     def deadline(self) -> list[Envelope]:
         """Close the round that is open, if any, without those who have not answered."""
-        return self._seal(self.side.deadline(self.state)) if isinstance(self.side, MeetsDeadlines) else []
+        return [] if self._in_rounds is None else self._seal(self._in_rounds.deadline(self.state))
 
     def abandon(self) -> list[Envelope]:
         """Give up the secure aggregation that is under way, if any: see `core.deadlines`."""
@@ -110,12 +121,12 @@ class ServerNode(FadingNode[Server]):
 
     def sum_limits(self) -> Bounds | None:
         """Return the limits by which sums over several clients are checked; None: there are no such sums."""
-        return self.side.sum_limits(self.state) if isinstance(self.side, ChecksSums) else None
+        return None if self._with_sums is None else self._with_sums.sum_limits(self.state)
 
     def limit_sums(self, limits: Bounds) -> None:
         """Check sums over several clients by other limits from now on."""
-        if isinstance(self.side, ChecksSums):
-            self.side.limit_sums(self.state, limits)
+        if self._with_sums is not None:
+            self._with_sums.limit_sums(self.state, limits)
 
     def tell_anew(self, to: Ints, epoch: int, number: int = 0) -> list[Envelope]:
         """Tell clients all that there is in a new epoch, in place of all before; they have heard of numbers so high."""

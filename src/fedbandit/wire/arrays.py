@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Floats, Ints, are_finite
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Layout
 from fedbandit.wire.reader import Reader
@@ -86,8 +86,12 @@ def packed_bytes(layout: Layout, shape: tuple[int, ...], bytes_each: int) -> int
     if layout is Layout.FACTOR:
         return _FACTOR_HEAD.size + bytes_each * _triangle(shape)
     bytes_each = _dtype(None, layout).itemsize if layout in _CODES else bytes_each
-    count = _triangle(shape) if layout is Layout.SYMMETRIC else math.prod(shape)
-    return 3 + 4 * len(shape) + bytes_each * count
+    return 3 + 4 * len(shape) + bytes_each * packed_values(layout, shape)
+
+
+def packed_values(layout: Layout, shape: tuple[int, ...]) -> int:
+    """Return how many values of an array of a shape travel, where that does not depend on them."""
+    return _triangle(shape) if layout is Layout.SYMMETRIC else math.prod(shape)
 
 
 def saved_by_pairs(value: Floats, rows: int) -> int:
@@ -134,7 +138,7 @@ def _trapezoid(rank: int, size: int) -> tuple[Ints, Ints]:
 
 
 @lru_cache(maxsize=16)
-def _mirrored(size: int) -> Ints:
+def mirrored(size: int) -> Ints:
     """Return where in its packed triangle each entry of a symmetric matrix stands."""
     place = np.empty((size, size), dtype=np.int64)
     rows, columns = _upper(size)
@@ -144,7 +148,7 @@ def _mirrored(size: int) -> Ints:
 
 def _values(reader: Reader, dtype: np.dtype[Any], count: int, name: str) -> Floats:
     taken = reader.values(dtype, count)
-    if not np.isfinite(taken).all():
+    if not are_finite(taken):
         raise ProtocolError(f"field {name!r} has values that are not finite")
     return taken
 
@@ -161,7 +165,7 @@ def _require_square(shape: tuple[int, ...], name: str, noun: str) -> None:
 def _symmetric(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: str) -> Floats:
     _require_square(shape, name, "symmetric")
     packed = _values(reader, dtype, _triangle(shape), name)  # before anything is made of the size that is claimed
-    place = _mirrored(shape[-1])
+    place = mirrored(shape[-1])
     return packed.reshape(*shape[:-2], -1).take(place, axis=-1) if packed.size else np.empty(shape, dtype)
 
 

@@ -22,7 +22,7 @@ from fedbandit.wire.arrays import itemsize, pack, packed_bytes, saved_by_pairs, 
 from fedbandit.wire.reader import Reader
 
 VERSION = 1
-_HEADERS = {Layout.HEADER: "<q", Layout.NUMBER: "<d"}
+HEADERS = {Layout.HEADER: "<q", Layout.NUMBER: "<d"}
 MOST_VALUES = 1 << 28  # a decoder's limit: two gigabytes of float64
 
 
@@ -41,16 +41,22 @@ def encode(message: Message) -> bytes:
     >>> decode(data).holds, len(data) == weigh(decode(data)).bytes
     (7, True)
     """
-    parts = [b"FB", struct.pack("<BB", VERSION, len(message.kind)), message.kind.encode()]
+    parts = [head_of(message.kind)]
     for name, layout in message.layout().items():
         value = getattr(message, name)
         if isinstance(message, Upload):
             if len(value) != 1:
                 raise ProtocolError(f"an upload of {len(value)} senders cannot be encoded as one message")
             value = value[0]
-        form = _HEADERS.get(layout)
+        form = HEADERS.get(layout)
         parts.append(pack(np.asarray(value), layout) if form is None else struct.pack(form, value))
     return b"".join(parts)
+
+
+@lru_cache(maxsize=1024)
+def head_of(kind: str) -> bytes:
+    """Return with what all messages of a kind begin."""
+    return b"FB" + struct.pack("<BB", VERSION, len(kind)) + kind.encode()
 
 
 def encode_each(message: Message, recipients: int) -> Iterator[bytes]:
@@ -86,7 +92,7 @@ def decode(data: bytes, most_values: int = MOST_VALUES, known: Mapping[str, type
 
 
 def _header(reader: Reader, layout: Layout, name: str) -> Any:
-    (value,) = reader.unpack(_HEADERS[layout])
+    (value,) = reader.unpack(HEADERS[layout])
     if not math.isfinite(value):
         raise ProtocolError(f"field {name!r} is not finite")
     return value

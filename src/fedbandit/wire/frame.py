@@ -50,7 +50,7 @@ from enum import IntEnum
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.digests import DIGEST_BYTES, digest
-from fedbandit.wire.header import NEW, Header
+from fedbandit.wire.header import NEW, Header, split
 from fedbandit.wire.header import Kind as Kind  # whoever has frames needs their kinds
 from fedbandit.wire.header import read_header as read_header
 from fedbandit.wire.question import Question
@@ -109,9 +109,8 @@ class Frame:
     @classmethod
     def from_bytes(cls, data: bytes) -> Frame:
         """Return the frame that bytes stand for, or raise ProtocolError; a message in it is not looked at."""
-        header = read_header(data)
-        kind, client, epoch, sequence, is_old, clock, asked, form = header
-        frame = cls(kind, client, epoch, sequence, bytes(data[header.size :]), is_old, clock, asked, form)
+        (kind, client, epoch, sequence, is_old, clock, asked, form), size = split(data)
+        frame = cls(kind, client, epoch, sequence, bytes(data[size:]), is_old, clock, asked, form)
         packing = frame._packing
         if packing is not None and len(frame.body) != packing.size:
             raise ProtocolError(f"{frame.name} has a body of {len(frame.body)} bytes, not {packing.size}")

@@ -83,6 +83,11 @@ class Header(NamedTuple):
 
 def read_header(data: bytes) -> Header:
     """Return the header of a frame, or raise ProtocolError."""
+    return split(data)[0]
+
+
+def split(data: bytes) -> tuple[Header, int]:
+    """Return the header of a frame, and how many bytes it has; or raise ProtocolError."""
     if len(data) < HEADER.size:
         raise ProtocolError(f"frame cut short: {len(data)} bytes, but its header alone has {HEADER.size}")
     kind, layout = _KINDS.get(data[0]), data[0] - data[0] % 16
@@ -99,4 +104,4 @@ def read_header(data: bytes) -> Header:
     asked = 0
     if kind is Kind.UPLOAD and layout:
         asked, sequence = sequence >> _UPLOAD_BITS, sequence & LARGEST_UPLOAD
-    return Header(kind, client, epoch, sequence, layout == 0, clock, asked, form)
+    return Header(kind, client, epoch, sequence, layout == 0, clock, asked, form), packed.size

@@ -184,7 +184,7 @@ def test_signs_of_life_in_a_database_are_seen(postgres_url):
     assert holder.look().holder == before.holder
     assert holder.look().beat > before.beat
     journal.close()
-    assert holder.look() is None
+    until(lambda: holder.look() is None, "the database to end the session")
     holder.close()
 
 

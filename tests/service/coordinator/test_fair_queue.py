@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from fedbandit.service.coordinator.fair_queue import MOST_WORDS, WORDS_SECONDS, FairQueue
-from fedbandit.transport.nats.hub import Arrival
+from fedbandit.transport.nats.door import Arrival
 from fedbandit.transport.nats.subjects import Subjects
 
 DEMO = Subjects("demo")
@@ -13,11 +13,11 @@ DEMO = Subjects("demo")
 
 def arrival(site, what, data=b""):
     subject = getattr(DEMO, what)(site)
-    return Arrival(site, data, SimpleNamespace(subject=subject, reply="somewhere"))
+    return Arrival(site, data, SimpleNamespace(subject=subject, reply="somewhere"), is_word=what != "up")
 
 
 def queue_with(*arrivals, most_of_one=2):
-    queue = FairQueue(DEMO, most_of_one)
+    queue = FairQueue(most_of_one)
     for each in arrivals:
         queue.put(each)
     return queue

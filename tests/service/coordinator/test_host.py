@@ -12,15 +12,16 @@ from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.roster import Standing
 from fedbandit.service.coordinator import host as module
 from fedbandit.service.coordinator import telling
-from fedbandit.service.coordinator.host import MOST_OF_ONE, FederationHost
+from fedbandit.service.coordinator.fair_queue import MOST_OF_ONE
+from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan
-from fedbandit.transport.nats.hub import Arrival
+from fedbandit.transport.nats.door import Arrival
 from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.report import Report
 from samples import pair
 from samples.bad_frames import introduction
-from samples.hosts import NotingHub, arrival, ask, charter, host_of, raising, serve
+from samples.hosts import NotingHub, arrival, ask, charter, handled, host_of, raising, serve
 
 
 def test_telemetry_that_raises_does_not_end_the_service(monkeypatch, caplog):
@@ -63,7 +64,7 @@ def test_a_round_goes_on_without_the_silent_when_its_time_is_over_and_not_before
     monkeypatch.setattr(host.server, "deadline", lambda now: struck.append(now) or np.array([2]))
     for now in (100.0, 105.0, 109.9, 110.0):
         monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda now=now: now, monotonic=lambda now=now: now))
-        asyncio.run(host._handle([]))
+        asyncio.run(handled(host))
     assert struck == [110.0]
 
 
@@ -74,10 +75,10 @@ def test_a_round_does_not_wait_for_sites_that_were_forgotten(monkeypatch):
     monkeypatch.setattr(host.server, "deadline", lambda now: struck.append(now))
     for forgotten, times in ((set(), 0), ({2}, 0), ({1, 2}, 1)):
         host.server.accounts.forgotten = forgotten
-        asyncio.run(host._handle([]))
+        asyncio.run(handled(host))
         assert len(struck) == times
     awaited.clear()
-    asyncio.run(host._handle([]))
+    asyncio.run(handled(host))
     assert len(struck) == 1, "no round is open"
 
 

@@ -16,7 +16,8 @@ from fedbandit.service.keys.files import Keys
 from fedbandit.transport.nats.address import Address, check_server, servers_of
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings, Cluster, Security
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink
 from fedbandit.transport.nats.subjects import Subjects
 from samples.cluster import Brokers, until_it_has_a_leader

@@ -13,7 +13,8 @@ from fedbandit.transport.nats import hub as hub_module
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_accounts import MOST_SUBSCRIPTIONS
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.streams import LARGEST_WORD
 from fedbandit.wire.report import LONGEST_NAME, MOST_ARMS, Report
 from samples.secure_broker import SUBJECTS, SecureBroker

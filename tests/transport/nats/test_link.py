@@ -11,7 +11,8 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import Address, security
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.hub import Arrival, Door, Hub
+from fedbandit.transport.nats.door import Arrival, Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink, connector
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import Frame, Kind, with_numbers

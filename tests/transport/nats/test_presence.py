@@ -11,7 +11,8 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats import presence as module
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.presence import OVER_SECONDS
 from fedbandit.transport.nats.streams import REDELIVER_SECONDS
 from fedbandit.transport.nats.subjects import Subjects

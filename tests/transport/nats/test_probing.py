@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fedbandit.transport.nats.hub import Door
+from fedbandit.transport.nats.door import Door
 from fedbandit.transport.nats.probing import MUTE, Probing
 from samples.hubs import SUBJECTS
 

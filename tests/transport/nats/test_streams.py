@@ -14,7 +14,8 @@ from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.nats.connection import connect
-from fedbandit.transport.nats.hub import Door, Hub
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink
 from fedbandit.transport.nats.streams import LARGEST_WORD, ROOM_FOR_HEADERS, Streams
 from samples.hubs import SUBJECTS, opened, upload
@@ -98,7 +99,7 @@ def test_streams_of_an_earlier_version_are_made_anew(tmp_path, caplog):
     async def attempt(broker):
         connection = await connect(broker.url, name="old", tls=None, seconds=5, on_error=print, on_end=lambda: None)
         for name, subject in SUBJECTS.streams(2).items():
-            await connection.jetstream().add_stream(name=name, subjects=[subject])
+            await connection.jetstream().add_stream(name=name, subjects=[subject], retention="workqueue")
         await connection.close()
         hub, arrived = await opened(broker)
         link = await NatsLink.open(Address(broker.url, "demo"), 1)

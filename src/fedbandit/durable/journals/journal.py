@@ -29,8 +29,11 @@ class Journal(Protocol):
     def flush(self) -> None:
         """Make sure that all records survive the end of this process."""
 
-    def sync(self) -> None:
-        """Make sure that all records survive a power cut."""
+    def sync(self, up_to: int | None = None) -> None:
+        """Make sure that all records, or those up to a position, survive a power cut.
+
+        While another thread waits for this, records may be appended, and nothing else may be done.
+        """
 
     def rollback(self) -> None:
         """Forget the records that were neither flushed nor synced."""
@@ -109,9 +112,9 @@ class MemoryJournal:
     def flush(self) -> None:
         """Do nothing: what this journal is there for is to lose what was not synced."""
 
-    def sync(self) -> None:
-        """Make all records safe from `crash`."""
-        self._synced = self._last
+    def sync(self, up_to: int | None = None) -> None:
+        """Make all records, or those up to a position, safe from `crash`."""
+        self._synced = self._last if up_to is None else max(up_to, self._synced)
 
     def rollback(self) -> None:
         """Forget the records that were not synced."""

@@ -66,20 +66,23 @@ class PostgresJournal:
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `sync`."""
-        self._last += 1
-        self._waiting.append((self.name, self._last, keep, record, seal(self._last, record)))
-        return self._last
+        position = self._last + 1
+        self._waiting.append((self.name, position, keep, record, seal(position, record)))
+        self._last = position
+        return position
 
     def flush(self) -> None:
         """Write all records; a database knows no half measures."""
         self.sync()
 
-    def sync(self) -> None:
-        """Write all records and wait until the database has them on its disk."""
-        if self._waiting:
+    def sync(self, up_to: int | None = None) -> None:
+        """Write all records, or those up to a position, and wait until the database has them on its disk."""
+        last = self._last if up_to is None else up_to
+        if last > self._written:
+            rows = self._waiting[: last - self._written]
             with self._usable(), self._base.transaction():
-                self._insert()
-            self._waiting.clear()
+                self._insert(rows)
+            del self._waiting[: len(rows)]
         elif self._beat is not None:  # else one who was paused would answer from what it knew then
             with self._usable():
                 self._base.execute("SELECT 1")
@@ -92,7 +95,7 @@ class PostgresJournal:
     def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
         """Store a snapshot as of the last record, in one transaction with all that follows from it."""
         with self._usable(), self._base.transaction():
-            self._insert()
+            self._insert(self._waiting)
             self._base.execute(
                 "INSERT INTO fedbandit_snapshots (name, position, data, seal) VALUES (%s, %s, %s, %s) "
                 "ON CONFLICT (name) DO UPDATE "
@@ -130,7 +133,7 @@ class PostgresJournal:
     def verify(self) -> None:
         """Raise if the database has gone, or the newest records cannot be believed."""
         with self._usable():
-            last = self._last - len(self._waiting)
+            last = self._written
             for _ in self._rows.records(max(0, last - _NEWEST)):
                 pass
             if self._rows.last() != last:
@@ -200,21 +203,27 @@ class PostgresJournal:
             for _ in entries:
                 pass
 
-    def _insert(self) -> None:
+    @property
+    def _written(self) -> int:
+        """Return the position of the last record that is written."""
+        last = self._last  # first, since another thread may add records
+        return self._waiting[0][1] - 1 if self._waiting else last
+
+    def _insert(self, rows: list[tuple[str, int, bool, bytes, int]]) -> None:
         if not self._is_writer and list(self._rows.writers().values())[-1:] != [VERSION]:
             self._base.execute(
                 "INSERT INTO fedbandit_writers VALUES (%s, %s, %s) "
                 "ON CONFLICT (name, first) DO UPDATE SET version = excluded.version",
-                (self.name, self._last - len(self._waiting) + 1, VERSION),
+                (self.name, self._written + 1, VERSION),
             )
         self._is_writer = True
         with (
             self._base.cursor() as cursor,
             cursor.copy("COPY fedbandit_records (name, position, kept, data, seal) FROM STDIN") as copy,
         ):
-            for row in self._waiting:
+            for row in rows:
                 copy.write_row(row)
         self._base.execute(
             "INSERT INTO fedbandit_marks VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET position = excluded.position",
-            (self.name, self._last),
+            (self.name, self._written + len(rows)),
         )

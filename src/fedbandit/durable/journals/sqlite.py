@@ -48,7 +48,7 @@ class SqliteJournal(BesideRecords):
         """
         self.path = Path(path)
         self._keep_log = keep_log
-        self._waiting: list[tuple[int, bool, bytes, int]] = []
+        self._last, self._waiting = 0, list[tuple[int, bool, bytes, int]]()
         self._is_synced = True
         self._has_outdated = not keep_log  # records from before the snapshot, which are dropped little by little
         self._dropped_up_to = 0  # of those that are not kept, none is left up to here
@@ -73,30 +73,30 @@ class SqliteJournal(BesideRecords):
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `flush` or `sync`."""
-        self._last += 1
-        self._waiting.append((self._last, keep, record, seal(self._last, record)))
-        return self._last
+        position = self._last + 1
+        self._waiting.append((position, keep, record, seal(position, record)))
+        self._last = position
+        return position
 
     def flush(self) -> None:
         """Write all records, so that they survive the end of this process."""
         if self._waiting:
-            self._write(_INSERT, self._waiting)
-            self._waiting.clear()
-            self._is_synced = False
-            self._marked().set(self._synced, self._last)
+            self._write_up_to(self._last)
 
-    def sync(self) -> None:
-        """Write all records and wait for the disk."""
-        if self._waiting or not self._is_synced:
+    def sync(self, up_to: int | None = None) -> None:
+        """Write all records, or those up to a position, and wait for the disk."""
+        last = self._last if up_to is None else up_to
+        is_written = last <= self._written
+        if not (is_written and self._is_synced):
             self._wait_for_disk(True)
-            if self._waiting:
-                self.flush()
-            else:  # a commit that waits for the disk takes all earlier ones with it
-                self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._last,)])
+            if is_written:  # a commit that waits for the disk takes all earlier ones with it
+                self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._written,)])
+            else:
+                self._write_up_to(last)
             self._wait_for_disk(False)
             self._is_synced = True
-            self._synced = self._last
-            self._marked().set(self._synced, self._last)
+            self._synced = self._written
+            self._marked().set(self._synced, self._written)
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
@@ -142,16 +142,11 @@ class SqliteJournal(BesideRecords):
         """Raise if the file has gone, or its newest records cannot be believed."""
         if not self.path.exists():
             raise damaged(str(self.path), "its file has gone")
-        last = self._last - len(self._waiting)
+        last = self._written
         newest = [entry.position for entry in self.records(max(0, last - _NEWEST))]
         snapshot = self.snapshot()
         if max([*newest, snapshot.position if snapshot else 0]) != last:
             raise damaged(str(self.path), f"record {last} is missing")
-
-    def size(self) -> int:
-        """Return the bytes of the file and of what has yet to be moved into it."""
-        files = [self.path, self.path.with_name(f"{self.path.name}-wal")]
-        return sum(each.stat().st_size for each in files if each.exists())
 
     def beat(self) -> None:
         """Show a sign of life; whoever takes a file over ends the process that has it, so it is never lost."""
@@ -223,6 +218,20 @@ class SqliteJournal(BesideRecords):
             self._file.executemany(_DELETE, outdated)
             self._has_outdated = len(outdated) == many
             self._dropped_up_to = outdated[-1][0] if outdated else self._dropped_up_to
+
+    @property
+    def _written(self) -> int:
+        """Return the position of the last record that is written."""
+        last = self._last  # first, since another thread may add records
+        return self._waiting[0][0] - 1 if self._waiting else last
+
+    def _write_up_to(self, last: int) -> None:
+        """Write records, to which more may be added meanwhile."""
+        rows = self._waiting[: last - self._written]
+        self._write(_INSERT, rows)
+        del self._waiting[: len(rows)]
+        self._is_synced = False
+        self._marked().set(self._synced, last)
 
     def _wait_for_disk(self, wait: bool) -> None:
         self._file.execute(f"PRAGMA synchronous={'FULL' if wait else 'NORMAL'}")

@@ -56,3 +56,8 @@ class BesideRecords:
         """Return what was last kept beside the records, if anything."""
         with sqlite_errors(self.path):
             return self._rows.noted()
+
+    def size(self) -> int:
+        """Return the bytes of the file and of what has yet to be moved into it."""
+        files = [self.path, self.path.with_name(f"{self.path.name}-wal")]
+        return sum(each.stat().st_size for each in files if each.exists())

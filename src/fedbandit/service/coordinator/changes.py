@@ -75,8 +75,13 @@ class Changes:
             said = {"error": f"the coordinator could not do it ({error!r}): see its log"}
         return json.dumps(said).encode()
 
-    async def make(self, now: float) -> bool:
-        """Make all changes that are wanted, each in the journal before anything rests on it; tell if there are any."""
+    @property
+    def are_wanted(self) -> bool:
+        """Tell whether any change waits to be made."""
+        return bool(self._wanted)
+
+    async def make(self, now: float) -> None:
+        """Make all changes that are wanted, each in the journal before anything rests on it."""
         wanted, self._wanted = self._wanted, []
         for each in wanted:
             try:
@@ -87,7 +92,6 @@ class Changes:
                     raise
             else:
                 each.answer.set_result(said)
-        return bool(wanted)
 
     def _make(self, asked: dict[str, Any], now: float) -> dict[str, Any]:
         plan, file, values = self._plan, None, asked.get("values", {})

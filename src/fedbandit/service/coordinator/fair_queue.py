@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from fedbandit.transport.nats.hub import Arrival
-from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.transport.nats.door import Arrival
 
+LARGEST_GROUP = 256  # so that the first of a group does not wait long for its acknowledgement
+AT_A_TIME = 16  # of them are taken in before something else is looked at
+MOST_OF_ONE = 8  # in a group, so that a site that sends without end does not make groups long
 WORDS_SECONDS = 0.1
 MOST_WORDS = 1000  # that are not settled, whatever the time
 
@@ -35,9 +37,8 @@ class _Lane:
 class FairQueue:
     """Arrivals by site; a group has a few of each, in turn."""
 
-    def __init__(self, subjects: Subjects, most_of_one: int) -> None:
-        """Take the subjects of the federation, and how many of one site are handled in one turn."""
-        self._subjects = subjects
+    def __init__(self, most_of_one: int = MOST_OF_ONE) -> None:
+        """Take how many of one site are handled in one turn."""
         self._most_of_one = most_of_one
         self._lanes: dict[int | None, _Lane] = {}  # of those who have something waiting, whose turn is next first
         self._words: list[Arrival] = []  # questions and reports that are not settled
@@ -47,10 +48,14 @@ class FairQueue:
         """Return how many arrivals wait."""
         return sum(map(len, self._lanes.values()))
 
+    def __bool__(self) -> bool:
+        """Tell whether any waits."""
+        return bool(self._lanes)
+
     def put(self, arrival: Arrival) -> None:
         """Take in what has arrived; a question or a report takes the place of the site's earlier one."""
         lane = self._lanes.setdefault(arrival.sender, _Lane())
-        if self._is_word(arrival):
+        if arrival.is_word:
             self._words.append(arrival)
             lane.last[arrival.source.subject] = arrival
         else:
@@ -74,7 +79,7 @@ class FairQueue:
 
     def to_settle(self, group: list[Arrival], elapsed: float) -> list[Arrival]:
         """Return what the broker may forget when a group is in the journal: its uploads; words, if it is time."""
-        done = [each for each in group if not self._is_word(each)]
+        done = [each for each in group if not each.is_word]
         if elapsed >= self._words_due or len(self._words) > MOST_WORDS:
             waiting = {id(each) for lane in self._lanes.values() for each in lane.last.values()}
             done += [each for each in self._words if id(each) not in waiting]
@@ -85,7 +90,3 @@ class FairQueue:
     def words_left(self, elapsed: float) -> float | None:
         """Return the seconds until questions and reports are to be settled, None if there are none."""
         return max(0.0, self._words_due - elapsed) if self._words else None
-
-    def _is_word(self, arrival: Arrival) -> bool:
-        site, subject = arrival.sender, arrival.source.subject
-        return site is not None and subject in (self._subjects.ask(site), self._subjects.report(site))

@@ -10,24 +10,25 @@ from functools import partial
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
-from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
+from fedbandit.durable.writing import Sealed
+from fedbandit.service.coordinator.background import Background
 from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
-from fedbandit.service.coordinator.fair_queue import FairQueue
+from fedbandit.service.coordinator.fair_queue import AT_A_TIME, LARGEST_GROUP, FairQueue
+from fedbandit.service.coordinator.maintenance import maintain
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
 from fedbandit.service.coordinator.telling import Telling
 from fedbandit.service.coordinator.traces import HostTraces
-from fedbandit.transport.nats.hub import Arrival, Door, Hub
+from fedbandit.transport.nats.door import Arrival, Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import REPORTS
 
 log = logging.getLogger("fedbandit.coordinator")
 
-LARGEST_GROUP = 64  # so that the first of a group does not wait long for its acknowledgement
-MOST_OF_ONE = 8  # in a group, so that a site that sends without end does not make groups long
 MEASURE_SECONDS = 10.0
 NOTE_SECONDS = 60.0  # between two notes of what the status page tells
 
@@ -66,8 +67,9 @@ class FederationHost:
         self.failure = ""  # why it is served no more, if something unforeseen has ended it
         self.changes = Changes(plan, self.server, self.wake)
         self._timer = RoundTimer(self.changes.deadline)
-        self._arrived = FairQueue(self.subjects, MOST_OF_ONE)
+        self._arrived = FairQueue()
         self._news = asyncio.Event()
+        self._background = Background(self.wake)
         self._is_over, self._measured, self._noted = False, -MEASURE_SECONDS, time.monotonic()
 
     async def open(self) -> None:
@@ -85,8 +87,11 @@ class FederationHost:
 
     async def serve(self) -> None:
         """Take in what arrives until it is over."""
-        while not self._is_over:
-            await self._handle(await self._group())
+        try:
+            while not self._is_over:
+                await self._handle(await self._group())
+        finally:
+            await self._background.finish()
 
     def look(self) -> None:
         """Look at what calls for somebody's attention, and log what is new."""
@@ -171,48 +176,43 @@ class FederationHost:
     async def _handle(self, group: list[Arrival]) -> None:
         now, elapsed = time.time(), time.monotonic()  # what is recorded; what measures spans, and is never set back
         self.server.tick(self.plan.charter.epoch_at(now), now)
-        if await self.changes.make(now):
+        if self.changes.are_wanted:
+            await self._background.finish()
+            await self.changes.make(now)
             self._timer.seconds = self.changes.deadline
             await self._hub.enlarge(self.subjects, self.server.validation.most_bytes)
-        for arrival in group:
+        for count, arrival in enumerate(group, start=1):
             self._take_in(arrival, now)
+            if count % AT_A_TIME == 0:
+                await asyncio.sleep(0)  # answers to the group before may be due
         self._watch(elapsed)
         if self._timer.is_due(elapsed):
             self._telling.left_out(self.server.deadline(now).tolist(), now)
-            self._watch(elapsed)
         elif self._awaits_only_the_gone():
             self.server.deadline(now)
-            self._watch(elapsed)
-        frames = await asyncio.to_thread(self.server.commit)  # the disk is waited for while more arrives
-        await self._send(frames, now)
-        await self._hub.settle(self._arrived.to_settle(group, elapsed))
+        self._watch(elapsed)
+        await self._background.begin(self._answer(self.server.seal(), group, now, elapsed))
         if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
+            await self._background.finish()
             self._measured = elapsed
             self.server.look_at_sums(now)
             note = b""
             if elapsed > self._noted + NOTE_SECONDS:
                 self._noted, note = elapsed, self._telling.note()
-            self.concern("journal-damaged", await asyncio.to_thread(self._maintain, note))
+            fault = await asyncio.to_thread(maintain, self.server, self._journal, self.telemetry, note)
+            self.concern("journal-damaged", fault)
+
+    async def _answer(self, sealed: Sealed, group: list[Arrival], now: float, elapsed: float) -> None:
+        """Wait for the disk while more is taken in; send what rests on it, and have the broker forget the group."""
+        await asyncio.to_thread(self.server.make_safe, sealed)
+        await self._send(sealed.frames, now)
+        await self._hub.settle(self._arrived.to_settle(group, elapsed))
 
     def _awaits_only_the_gone(self) -> bool:
         """Tell whether a round waits, and only for sites that were forgotten or do not belong to the federation now."""
         awaited = self.server.awaited().tolist()
         there = [site for site in awaited if site not in self.server.accounts.forgotten]
         return bool(awaited) and (not there or (self.roster is not None and self.roster.has_none_of(there)))
-
-    def _maintain(self, note: bytes) -> str:
-        """Take a snapshot if one is due, and keep a note; return what is wrong with the journal, if anything is."""
-        if note:
-            self._journal.note(note)
-        self.server.maintain()
-        self.telemetry.journal_bytes = self._journal.size()
-        try:
-            self._journal.verify()
-        except JournalLost:
-            raise
-        except InvalidInput as error:
-            return str(error)
-        return ""
 
     async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
         beside = {} if self._traces is None else {"headers": self._traces.headers}
@@ -229,8 +229,9 @@ class FederationHost:
         if self.roster is not None and self.roster.is_revoked(arrival.sender):
             self._telling.refused(arrival.sender, f"refused from site {arrival.sender}: it is revoked")
             return
-        judge = partial(self._verdict, arrival.data, now, arrival.sender)
-        verdict = judge() if self._traces is None else self._traces.take_in(arrival, judge)
+        judged = arrival.data, now, arrival.sender
+        traces = self._traces
+        verdict = self._verdict(*judged) if traces is None else traces.take_in(arrival, partial(self._verdict, *judged))
         if verdict.reason:
             word = "refused" if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET) else "noted"
             site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None
@@ -241,8 +242,7 @@ class FederationHost:
             with self._telling.beside():
                 return self.telemetry.report(data, now, sender=sender)
             return Verdict(Outcome.REFUSED)
-        ledger = self.server.ledger
-        uploads, scalars = ledger.uploads, ledger.scalars
+        ledger, uploads, scalars = self.server.ledger, self.server.ledger.uploads, self.server.ledger.scalars
         verdict = self.server.receive(data, now, sender)
         with self._telling.beside():
             news = {"uploads": ledger.uploads - uploads, "scalars": ledger.scalars - scalars}

@@ -21,7 +21,8 @@ from fedbandit.service.coordinator.pulse import Pulse
 from fedbandit.service.coordinator.settings import ServicePlan
 from fedbandit.service.keys.files import Keys
 from fedbandit.service.status.telemetry import Telemetry
-from fedbandit.transport.nats.hub import Answer, Hub
+from fedbandit.transport.nats.door import Answer
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.subjects import ANY_JOINING
 
 if TYPE_CHECKING:

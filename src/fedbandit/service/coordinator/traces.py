@@ -7,7 +7,7 @@ from typing import Any
 
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.durable.server import DurableServer
-from fedbandit.transport.nats.hub import Arrival
+from fedbandit.transport.nats.door import Arrival
 from fedbandit.transport.traces import Kept, Tracing
 from fedbandit.wire.frame import Kind, read_header
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -32,11 +33,15 @@ class History:
 
     def add(self, now: float, key: str, amount: float = 1.0) -> None:
         """Add to what happens now; a clock that goes back adds to the latest bucket."""
+        self.add_each(now, {key: amount})
+
+    def add_each(self, now: float, amounts: Bucket) -> None:
+        """Add to several sums at once."""
         at = int(now) // WIDTHS[SPANS[0]] * WIDTHS[SPANS[0]]
         if at > self.open[0]:
             self._close()
             self.open = (at, Bucket())
-        _merge(self.open[1], [(key, amount)])
+        _merge(self.open[1], amounts.items())
 
     def buckets(self, now: float, span: int) -> list[dict[str, Any]]:
         """Return what happened in the last `span` seconds, oldest first, each with the time at which it begins.
@@ -67,4 +72,5 @@ class History:
 
 def _merge(into: Bucket, items: Iterable[tuple[str, float]]) -> None:
     for key, amount in items:
-        into[key] = min(max(into.get(key, 0.0) + amount, -LARGEST_SUM), LARGEST_SUM)
+        total = into.get(key, 0.0) + amount
+        into[key] = total if abs(total) <= LARGEST_SUM else math.copysign(LARGEST_SUM, total)

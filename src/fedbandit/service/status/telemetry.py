@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.service.status.history import SPANS, WIDTHS
+from fedbandit.service.status.history import SPANS, WIDTHS, Bucket
 from fedbandit.service.status.reasons import Refusals
 from fedbandit.service.status.reports import Reports
 from fedbandit.service.status.severity import is_grave
@@ -30,6 +31,7 @@ from fedbandit.service.status.site_record import STATES, SiteRecord, Version
 from fedbandit.service.status.traffic import Scales, Traffic
 from fedbandit.service.status.watch import Watch
 from fedbandit.wire.frame import Frame, Kind
+from fedbandit.wire.header import Header, read_header
 from fedbandit.wire.report import LARGEST_REWARD
 
 SILENT_AFTER = 90.0  # seconds: three times as long as a site waits by default between two full exchanges
@@ -89,21 +91,28 @@ class Telemetry:
         sender: int | None = None, uploads: int = 1, scalars: int = 0,
     ) -> None:  # fmt: skip
         """Count a frame from `sender`, for whom its credential stands, if known; a signal is none of the `uploads`."""
-        frame = _frame(data)
-        if sender is None and frame is not None and verdict.outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
-            sender = frame.client  # what a frame that was refused says of itself is not believed
+        header, outcome = _header(data), verdict.outcome
+        if sender is None and header is not None and outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
+            sender = header.client  # what a frame that was refused says of itself is not believed
         site = self._site(sender)
         site.bytes_up += len(data)
-        self.traffic.add(now, "bytes_up", len(data), site.number)
-        if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET):
+        amounts: Bucket = {"bytes_up": len(data)}
+        if outcome in (Outcome.REFUSED, Outcome.NOT_YET):
             site.refused += 1
             self.refusals.add(site.number, verdict.reason, now)
         if site is not self.strangers:
             site.contact(now)
-            if verdict.outcome is Outcome.REPEATED:
+            if outcome is Outcome.REPEATED:
                 site.repeated += 1
-            elif frame is not None:
-                self._handled(frame, site, verdict, now, uploads, scalars)
+            elif header is not None and header.kind is Kind.UPLOAD:
+                self.watch.uploaded(site.number, verdict, now)
+                if outcome is Outcome.ACCEPTED:
+                    site.uploads += uploads
+                    site.scalars_up += scalars
+                    amounts |= {"uploads": uploads, "scalars": scalars}
+            elif header is not None and header.kind is Kind.ASK and outcome is Outcome.ACCEPTED:
+                self._asked(data, site, now)
+        self.traffic.add(now, site.number, amounts)
 
     def report(self, data: bytes, now: float, *, sender: int | None = None) -> Verdict:
         """Take in a site's report of aggregate counters; one that is not right changes nothing but the refusals."""
@@ -120,19 +129,19 @@ class Telemetry:
 
     def sent(self, data: bytes, now: float) -> None:
         """Count a frame to a site."""
-        frame = _frame(data)
-        site = self._site(None if frame is None else frame.client)
+        header = _header(data)
+        site = self._site(None if header is None else header.client)
         site.bytes_down += len(data)
-        self.traffic.add(now, "bytes_down", len(data), site.number)
-        if frame is not None and frame.kind is Kind.DOWNLOAD:
-            version = (frame.epoch, frame.sequence)
-            scalars = self._scales.scalars(frame.body)
+        amounts: Bucket = {"bytes_down": len(data)}
+        if header is not None and header.kind is Kind.DOWNLOAD:
+            version = (header.epoch, header.sequence)
+            scalars = self._scales.scalars(data[header.size :])
             self.version = max(self.version, version)
             site.downloads += scalars > 0  # a signal is no message
             site.scalars_down += scalars
             site.was_sent(version, now)
-            self.traffic.add(now, "downloads", scalars > 0, site.number)
-            self.traffic.add(now, "scalars", scalars, site.number)
+            amounts |= {"downloads": scalars > 0, "scalars": scalars}
+        self.traffic.add(now, site.number, amounts)
 
     def left_out(self, sites: Iterable[int], now: float) -> None:
         """Remember that a deadline has closed a round without these sites."""
@@ -216,19 +225,10 @@ class Telemetry:
         heard = [site.state(now, self.silent_after) for site in self.sites]
         return ["trouble" if each in troubled and state != "gone" else state for each, state in enumerate(heard)]
 
-    def _handled(
-        self, frame: Frame, site: SiteRecord, verdict: Verdict, now: float, uploads: int, scalars: int
-    ) -> None:
-        """Take in what became of a frame that had not come before."""
-        is_accepted = verdict.outcome is Outcome.ACCEPTED
-        if frame.kind is Kind.UPLOAD:
-            self.watch.uploaded(site.number, verdict, now)
-            if is_accepted:
-                site.uploads += uploads
-                site.scalars_up += scalars
-                self.traffic.add(now, "uploads", uploads, site.number)
-                self.traffic.add(now, "scalars", scalars, site.number)
-        elif frame.kind is Kind.ASK and is_accepted:
+    def _asked(self, data: bytes, site: SiteRecord, now: float) -> None:
+        """Take in what a site tells of itself when it asks."""
+        with suppress(ProtocolError):
+            frame = Frame.from_bytes(data)
             site.asked(frame)
             if not frame.is_old:  # sites of 0.1.0 do not tell their backlog
                 self.watch.waiting(site.number, frame.question.waiting, now)
@@ -237,8 +237,8 @@ class Telemetry:
         return self.sites[number] if number is not None and 0 <= number < len(self.sites) else self.strangers
 
 
-def _frame(data: bytes) -> Frame | None:
+def _header(data: bytes) -> Header | None:
     try:
-        return Frame.from_bytes(data)
+        return read_header(data)
     except ProtocolError:
         return None

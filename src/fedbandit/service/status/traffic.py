@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.service.status.history import History
+from fedbandit.service.status.history import Bucket, History
 from fedbandit.wire import decode, kind_of, weigh
 
 MOST_HISTORIES = 100  # sites with a history of their own, those heard of first: it takes far more room than all else
@@ -13,7 +13,7 @@ class Traffic:
     """Counts by key and time.
 
     >>> traffic = Traffic()
-    >>> traffic.add(1000.0, "uploads", 1, site=3)
+    >>> traffic.add(1000.0, 3, {"uploads": 1, "scalars": 8})
     >>> traffic.all.buckets(now=1001.0, span=600) == traffic.sites[3].buckets(now=1001.0, span=600)
     True
     """
@@ -23,14 +23,14 @@ class Traffic:
         self.all = History()
         self.sites: dict[int, History] = {}  # by number
 
-    def add(self, now: float, key: str, amount: float, site: int) -> None:
+    def add(self, now: float, site: int, amounts: Bucket) -> None:
         """Add to what happens now; a site below 0 is nobody on the roster."""
-        self.all.add(now, key, amount)
+        self.all.add_each(now, amounts)
         history = self.sites.get(site)
         if history is None and site >= 0 and len(self.sites) < MOST_HISTORIES:
             history = self.sites[site] = History()
         if history is not None:
-            history.add(now, key, amount)
+            history.add_each(now, amounts)
 
 
 class Scales:

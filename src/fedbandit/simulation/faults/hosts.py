@@ -31,10 +31,10 @@ class FusedJournal(MemoryJournal):
         self._burn()
         return position
 
-    def sync(self) -> None:
-        """Make all records safe."""
+    def sync(self, up_to: int | None = None) -> None:
+        """Make records safe."""
         self._burn()
-        super().sync()
+        super().sync(up_to)
         self._burn()
 
     def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:

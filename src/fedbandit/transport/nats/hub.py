@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import check_server, client_library, security, servers_of
 from fedbandit.transport.nats.connection import END_SECONDS, connect, end
+from fedbandit.transport.nats.door import Answer, Arrival, Door, Headers
 from fedbandit.transport.nats.presence import Presence
 from fedbandit.transport.nats.probing import Probing
+from fedbandit.transport.nats.settling import REMOVE_SECONDS
 from fedbandit.transport.nats.site_connections import end_connections
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
@@ -28,33 +31,6 @@ log = logging.getLogger("fedbandit.coordinator")
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.2
 SAY_SECONDS = 5.0  # a broker that reads nothing would hold up everything, and the end too
-
-
-class Arrival(NamedTuple):
-    """A message that has come in, and the site under whose subject it was published."""
-
-    sender: int | None
-    data: bytes
-    source: Any
-
-
-Headers: TypeAlias = Callable[[bytes], dict[str, str] | None] | None  # of a frame that is sent, if any has some
-Answer: TypeAlias = Callable[[str, bytes], Awaitable[bytes]]  # by the subject and what is asked
-
-
-@dataclass
-class Door:
-    """A federation at the broker: what lets arrivals in."""
-
-    subjects: Subjects
-    clients: int
-    most_bytes: int
-    arrive: Callable[[Arrival], None]
-
-    @property
-    def probes(self) -> dict[str, str]:
-        """Return where it is tried whether the streams store, by the stream's name."""
-        return self.subjects.probes(self.clients)
 
 
 class Hub:
@@ -71,6 +47,7 @@ class Hub:
         self._probing = Probing(self.server)
         self._is_closing = False
         self._returning: asyncio.Task[None] | None = None
+        self._removing: asyncio.Task[None] | None = None
         self._broker: Any = None
         self._streams: Streams
         self._heard = ""
@@ -128,7 +105,16 @@ class Hub:
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these for good."""
-        await self._publish((arrival.source.reply, b"+ACK", None) for arrival in arrivals if arrival.source.reply)
+        words = []
+        for arrival in arrivals:
+            if arrival.settling is not None:
+                arrival.settling.settle(arrival.number)
+            elif arrival.source.reply:
+                words.append((arrival.source.reply, b"+ACK"))
+        await self._tell_streams(time.monotonic(), *words)
+        is_left = any(each.is_left for each in self._streams.settling.values())
+        if is_left and (self._removing is None or self._removing.done()):
+            self._removing = asyncio.create_task(self._remove_later())
 
     async def probe(self) -> None:
         """Find out whether the broker stores and delivers what sites send, and see to it. Let others hear of us."""
@@ -154,10 +140,23 @@ class Hub:
         if self._returning is not None:
             self._returning.cancel()
         if self._broker is not None:
+            if self._removing is not None:
+                self._removing.cancel()
+            await self._tell_streams(math.inf)
             with self._while_it_is_there():
                 self._require()
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
+
+    async def _tell_streams(self, now: float, *words: tuple[str, bytes]) -> None:
+        """Tell the streams something, and what they may remove; those of an earlier connection are not there."""
+        said = [each for settling in self._streams.settling.values() for each in settling.said(now)]
+        await self._publish((subject, data, None) for subject, data in (*words, *said))
+
+    async def _remove_later(self) -> None:
+        """Have removed what is settled though nothing comes after it."""
+        await asyncio.sleep(REMOVE_SECONDS)
+        await self._tell_streams(time.monotonic())
 
     async def _publish(self, messages: Iterable[tuple[str, bytes, dict[str, str] | None]]) -> None:
         """Say something, by subject, for no longer than a broker needs that listens."""
@@ -212,7 +211,7 @@ class Hub:
         probes = set(door.probes.values())
 
         async def admit(message: Any) -> None:
-            arrival = Arrival(door.subjects.sender(message.subject), message.data, message)
+            arrival = door.arrival(message, self._streams.settling)
             if message.subject in probes:
                 self._probing.came(message.subject)
                 await self.settle([arrival])

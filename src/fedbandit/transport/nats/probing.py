@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fedbandit.transport.nats.streams import Streams
 
 if TYPE_CHECKING:
-    from fedbandit.transport.nats.hub import Door
+    from fedbandit.transport.nats.door import Door
 
 log = logging.getLogger("fedbandit.coordinator")
 

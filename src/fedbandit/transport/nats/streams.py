@@ -1,8 +1,9 @@
 """What a broker keeps for a federation until the coordinator has it, and how it is delivered.
 
 A stream on disk for each shard of sites, and two in memory with the last question and the last report of each site. A
-consumer of each pushes to the coordinator; what it says that it has is removed. Every site has room for a number of
-messages and no more: what goes beyond is refused to that site alone, which sends it again when there is room.
+consumer of each pushes to the coordinator; what it says that it has is removed, from disk by many at once (`settling`).
+Every site has room for a number of messages and no more: what goes beyond is refused to that site alone, which sends it
+again when there is room.
 
 Messages have no ids. What is sent twice is delivered twice, and the coordinator knows an upload by its number; an id
 would be one that a site can make up, and that the broker has to remember.
@@ -20,6 +21,7 @@ from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import client_library
+from fedbandit.transport.nats.settling import Settling
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.header import LARGEST_HEADER
 
@@ -52,6 +54,7 @@ class Streams:
         self._api = client_library().js.api
         self._errors = client_library().js.errors
         self._listener = secrets.token_hex(8)
+        self.settling: dict[str, Settling] = {}  # by stream on disk: what was delivered, and is settled
 
     @property
     def _is_in_memory(self) -> bool:
@@ -77,15 +80,17 @@ class Streams:
         for name, subject in subjects.last_words.items():
             limits = {"max_msg_size": LARGEST_WORD + ROOM_FOR_HEADERS, "max_msgs_per_subject": 1}
             storage = self._api.StorageType.MEMORY if self._is_in_memory else self._api.StorageType.FILE
-            await self._ensure(name, subject, storage, **limits)
-            await self._consume(name, self.delivery(subjects), MOST_WORDS)
+            kept = {"storage": storage, "retention": self._api.RetentionPolicy.WORK_QUEUE}
+            await self._ensure(name, subject, **kept, **limits)
+            await self._consume(name, self.delivery(subjects), MOST_WORDS, self._api.AckPolicy.EXPLICIT)
 
     async def _arrange_uploads(self, subjects: Subjects, name: str, clients: int, most_bytes: int) -> None:
         """Make one of the streams on disk."""
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
-        await self._ensure(name, subject, self._api.StorageType.FILE, max_msg_size=largest, **room)
-        await self._consume(name, self.delivery(subjects), most_unsettled(largest))
+        kept = {"storage": self._api.StorageType.FILE, "retention": self._api.RetentionPolicy.LIMITS}
+        await self._ensure(name, subject, max_msg_size=largest, **kept, **room)
+        await self._consume(name, self.delivery(subjects), most_unsettled(largest), self._api.AckPolicy.ALL)
 
     async def probe(self, subject: str, most_bytes: int, seconds: float) -> str:
         """Have a stream store something of the size of a large upload; return why it does not, or nothing."""
@@ -102,11 +107,10 @@ class Streams:
         with suppress(self._errors.APIError):
             await self._context.delete_stream(name)
 
-    async def _ensure(self, name: str, subject: str, storage: Any, **limits: Any) -> None:
+    async def _ensure(self, name: str, subject: str, **limits: Any) -> None:
         """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
         config = self._api.StreamConfig(
-            name=name, subjects=[subject], storage=storage, retention=self._api.RetentionPolicy.WORK_QUEUE,
-            duplicate_window=IDS_SECONDS, num_replicas=self.replicas, **limits,
+            name=name, subjects=[subject], duplicate_window=IDS_SECONDS, num_replicas=self.replicas, **limits
         )  # fmt: skip
         try:
             await self._patiently(partial(self._make, config))
@@ -140,16 +144,18 @@ class Streams:
             await self._context.delete_stream(config.name)
             await self._context.add_stream(config)
 
-    async def _consume(self, stream: str, delivery: str, most: int) -> None:
+    async def _consume(self, stream: str, delivery: str, most: int, acknowledged: Any) -> None:
         """Deliver from the beginning: what was on its way to a coordinator that is no more comes at once.
 
         Every connection begins so, and the broker's disk need not know how far the one before came.
         """
         api = self._api
         await self._patiently(partial(self._end_delivery, stream))
+        if acknowledged == api.AckPolicy.ALL:
+            self.settling[stream] = Settling(stream)
         config = api.ConsumerConfig(
-            durable_name=CONSUMER, deliver_subject=delivery, ack_policy=api.AckPolicy.EXPLICIT,
-            ack_wait=REDELIVER_SECONDS, max_ack_pending=most, mem_storage=self._is_in_memory,
+            durable_name=CONSUMER, deliver_subject=delivery, ack_policy=acknowledged, ack_wait=REDELIVER_SECONDS,
+            max_ack_pending=most, mem_storage=self._is_in_memory,
         )  # fmt: skip
         await self._patiently(partial(self._context.add_consumer, stream, config))
 

@@ -136,6 +136,18 @@ class Subjects:
 
     def sender(self, subject: str) -> int | None:
         """Return the site that said something under a subject, or None if it is not one of a site."""
+        return self.said(subject)[0]
+
+    def said(self, subject: str) -> tuple[int | None, bool]:
+        """Return which site said something under a subject, if one did, and whether only its last word counts.
+
+        >>> Subjects("demo").said("fedbandit.demo.ask.35"), Subjects("demo").said("fedbandit.demo.up.4.35")
+        ((35, True), (None, False))
+        """
         last = subject.rpartition(".")[2]
         site = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else None
-        return site if site is not None and subject in self.said_by(site) else None
+        if site is None:
+            return None, False
+        if subject == self.up(site):
+            return site, False
+        return (site, True) if subject in self.said_by(site) else (None, False)

@@ -17,7 +17,7 @@ from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contac
 from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Way
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.bounds import Bounds, check_invertible
+from fedbandit.core.bounds import Bounds, check_invertible, is_lost_in
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download, Upload
@@ -29,6 +29,7 @@ from fedbandit.kernels.linear.download_check import (
     no_contacts,
     note_download,
 )
+from fedbandit.kernels.linear.plausible import trace_of
 from fedbandit.kernels.linear.ridge import factorise
 from fedbandit.kernels.linear.snapshots import free_slot
 from fedbandit.kernels.shared.rows import doubled_array
@@ -96,8 +97,10 @@ class PushServer(Server):
         """Refuse sums after which V_g, or what was shared with the sender, could not be inverted."""
         if isinstance(message, Sums):
             gram = message.sums()[0][0]
+            new = trace_of(gram)
             for total in (state.gram, self._shared_with(state, sender)):
-                check_invertible(total, gram, self.ridge)
+                if is_lost_in(trace_of(total) + new, self.dimension, self.ridge):
+                    check_invertible(total, gram, self.ridge)
 
     def revised(self, state: AsyncServerState, before: Any, places: Ints | None = None) -> AsyncServerState:
         """Carry sums over; compare with what thresholds make of the copies last shared, from the next upload on."""

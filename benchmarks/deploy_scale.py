@@ -1,0 +1,140 @@
+"""How many uploads a second a coordinator takes in from 1,000 sites, beside what its broker and its disk allow.
+
+The bare loop publishes the same messages over the same connections into as many streams of the same broker, which
+syncs each of them to the same disk, and waits for its word that they are stored; nobody consumes them. Broker,
+coordinator and connections share two cores and one disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.deploy import deployed
+from benchmarks.deploy_senders import DIMENSION, LONGEST, honest_sums
+from benchmarks.raw_sites import RawSite, raw_sites
+from benchmarks.row import Row
+from fedbandit.algorithms.linear.shared.encoding import kinds_of_upload, upload
+from fedbandit.transport.nats.address import client_library
+from fedbandit.transport.nats.broker import Broker, free_port
+from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.subjects import Subjects
+from fedbandit.wire import encode
+
+SITES, WINDOW = 1000, 4  # uploads of a site that are under way
+SECONDS, WARM_SECONDS = 10.0, 3.0
+FEDERATION = "bench"
+
+
+def _bodies(precision: str) -> list[bytes]:
+    """Return uploads that honest sites can have made, in a precision."""
+    kind = kinds_of_upload(precision, asks=False)
+    return [
+        encode(upload(kind, precision, gram[np.newaxis], moment[np.newaxis], np.array([2])).message)
+        for gram, moment in honest_sums(64)
+    ]
+
+
+class Load:
+    """A thousand sites with so many uploads under way each."""
+
+    def __init__(self, sites: list[RawSite]) -> None:
+        """Take the connections."""
+        self.sites = sites
+        self.is_on = False
+        self.done = 0
+
+    def moved(self, site: RawSite) -> None:
+        """Have a site send its next upload when one has come to its end."""
+        self.done += 1
+        if self.is_on:
+            site.send()
+
+    async def a_second(self) -> float:
+        """Return how many uploads come to their end in a second, as fast as they can."""
+        self.is_on = True
+        for site in self.sites:
+            for _ in range(WINDOW):
+                site.send()
+        await asyncio.sleep(WARM_SECONDS)
+        before, began = self.done, time.perf_counter()
+        await asyncio.sleep(SECONDS)
+        rate = (self.done - before) / (time.perf_counter() - began)
+        self.is_on = False
+        await self.rest()
+        return rate
+
+    async def rest(self) -> None:
+        """Wait until nothing is under way."""
+        while any(len(site.waits) < len(site.sent) for site in self.sites):
+            await asyncio.sleep(0.005)
+
+
+async def _with_load(server: str, precision: str, work: Callable[[Load], Awaitable[float]], *, bare: bool) -> float:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+    load = Load([])
+    load.sites = await raw_sites(server, FEDERATION, SITES, _bodies(precision), lambda site: load.moved(site))
+    try:
+        async with asyncio.timeout(LONGEST):
+            for site in load.sites:
+                site.ends_with_storing = bare
+                if not bare:
+                    site.introduce()
+            if not bare:
+                await asyncio.gather(*(site.introduced for site in load.sites))
+            return await work(load)
+    finally:
+        for site in load.sites:
+            site.close()
+
+
+@contextmanager
+def _bare_broker() -> Iterator[str]:
+    """A broker with the streams of a federation, and nobody who consumes them."""
+    with tempfile.TemporaryDirectory() as store, Broker(BrokerSettings(Path(store), port=free_port())) as broker:
+
+        async def arrange() -> None:
+            connection = await client_library().connect(broker.url)
+            for name, subject in Subjects(FEDERATION).streams(SITES).items():
+                await connection.jetstream().add_stream(name=name, subjects=[subject])
+            await connection.close()
+
+        asyncio.run(arrange())
+        yield broker.url
+
+
+def _settings(precision: str) -> str:
+    thresholds = "upload_threshold = 1.2, download_threshold = 1000.0, smallest_upload = 1"
+    return f'algorithm = "async-linucb"\nset = {{ {thresholds}, precision = "{precision}" }}'
+
+
+@cache
+def _rates(precision: str) -> tuple[float, float]:
+    """Return how many uploads a second the bare loop has stored, and a deployment has acknowledged, in turn."""
+    with _bare_broker() as server:
+        bare = asyncio.run(_with_load(server, precision, Load.a_second, bare=True))
+    with deployed(_settings(precision), SITES) as deployment:
+        ours = asyncio.run(_with_load(deployment.address.server, precision, Load.a_second, bare=False))
+    print(f"{precision}: bare loop {bare:,.0f} a second, fedbandit {ours:,.0f} ({ours / bare:.0%})", file=sys.stderr)
+    return bare, ours
+
+
+def _milliseconds(precision: str) -> float:
+    return 1e3 / _rates(precision)[1]
+
+
+ROWS = tuple(
+    Row(f"1,000 sites, d={DIMENSION}, {precision}: an upload, all as fast as they can", most, "ms",
+        partial(_milliseconds, precision), "one disk; a bare loop is measured beside it")
+    for precision, most in (("float64", 0.5), ("float16", 0.8))
+)  # fmt: skip

@@ -1,0 +1,78 @@
+"""A coordinator's journal, for whose disk one thread waits while another takes in what comes next.
+
+Records are sealed in groups: what rests on a group may be sent when it is safe. At most one group is on its way to the
+disk, and whatever else is done with the journal waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import Lock
+from typing import NamedTuple
+
+from fedbandit.durable.journals.journal import Entry, Journal
+from fedbandit.durable.server_record import ServerRecord
+
+
+class Sealed(NamedTuple):
+    """A group of records that is to be made safe, and what may be sent then."""
+
+    position: int  # of the last
+    frames: list[tuple[int, bytes]]  # by site
+
+
+class Writing:
+    """Writes the records of a coordinator.
+
+    >>> from fedbandit.durable.journals.journal import MemoryJournal
+    >>> from fedbandit.durable.server_record import What
+    >>> writing = Writing(MemoryJournal())
+    >>> writing.append(ServerRecord(What.DEADLINE, 7.0))
+    >>> sealed = writing.seal()
+    >>> writing.append(ServerRecord(What.DEADLINE, 8.0))
+    >>> writing.make_safe(sealed), [record.time for record in writing.rollback()]
+    (None, [8.0])
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        """Take the journal, in which nothing waits to be written."""
+        self._journal = journal
+        self._lock = Lock()
+        self._unsealed: list[ServerRecord] = []
+        self._last = self._sealed = 0  # positions, of what was appended here
+
+    def append(self, record: ServerRecord, *, keep: bool = False) -> None:
+        """Add a record."""
+        self._last = self._journal.append(record.to_bytes(), keep=keep)
+        self._unsealed.append(record)
+
+    def seal(self) -> int:
+        """Close the group of records; return the position of its last."""
+        self._unsealed.clear()
+        self._sealed = self._last
+        return self._sealed
+
+    def make_safe(self, sealed: int) -> None:
+        """Wait until all up to a position that was sealed is safe; from any thread."""
+        with self._lock:
+            self._journal.sync(sealed)
+
+    def sync(self) -> None:
+        """Wait until all is safe."""
+        self.make_safe(self.seal())
+
+    def rollback(self) -> list[ServerRecord]:
+        """Forget the records that are not sealed, and return them."""
+        others = list(self._unsealed)
+        with self._lock:
+            self._journal.sync(self._sealed)
+            self._journal.rollback()
+        self._unsealed.clear()
+        self._last = self._sealed
+        return others
+
+    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
+        """Store a snapshot as of the last record, which makes all safe."""
+        with self._lock:
+            self._journal.save(snapshot, released, replaced)
+        self.seal()
