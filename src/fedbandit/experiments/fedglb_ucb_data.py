@@ -58,7 +58,7 @@ for _id, _release, _world, _notes in (
         environment="recommendation",
         world=_world,
         series=(FEDERATED, *OTHERS, POOLED, ALONE, NEWTON, RANDOM),
-        seeds=2,
+        seeds=10,
         figures=(
             TradeOff(x="scalars", y="normalised", title="Normalised reward against scalars (figure 2b)",
                      series=(FEDERATED.label, *(each.label for each in OTHERS), POOLED.label, ALONE.label)),
@@ -90,7 +90,7 @@ Experiment(
     environment="recommendation",
     world=WORLD,
     series=(EVENT, SCHEDULE, CLOSED_FORM),
-    seeds=2,
+    seeds=10,
     figures=(
         OverTime(y="reward", title="Reward over time (figure 3b)", by_round=True, name="reward-over-time"),
         OverTime(y="scalars", title="Scalars over time (figure 3b)", by_round=True, log_y=True,
