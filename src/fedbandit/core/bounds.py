@@ -147,23 +147,6 @@ class Bounds:
                 raise ProtocolError("the gram matrix is not positive semi-definite")
             raise ProtocolError("the moment does not fit the gram matrix: no rewards in bounds give both")
 
-    def excess(self, gram: Floats, moment: Floats, observations: int) -> float:
-        """Return by how many observations sums, positive semi-definite by themselves, are beyond what n can have.
-
-        That is the most by which a rule of `check_sums` is broken, in observations of length L: the trace by so many
-        times L^2, the moment by so many times L R, or the two fit each other only with so many times L^2 added.
-
-        >>> round(Bounds(context=1.0, reward=1.0).excess(1.5 * np.eye(2), np.zeros(2), observations=2), 6)
-        1.0
-        """
-        trace, length, most = float(gram.trace()), math.sqrt(float(moment @ moment)), observations * (1 + SLACK)
-        found = max(0.0, trace / self.context**2 - most, length / self.context / self.reward - most)
-        if observations and math.isfinite(self.context):
-            rest = gram - moment[:, np.newaxis] * (moment * (1.0 / (observations * self.reward**2)))
-            if not _is_positive(rest, SLACK * max(trace, _TINY)):
-                found = max(found, -float(np.linalg.eigvalsh(rest)[0]) / self.context**2)
-        return found
-
     def _check_trace(self, name: str, gram: Floats, observations: int, weight: float) -> float:
         if gram.tobytes() != gram.T.tobytes() and not (gram == gram.T).all():  # a zero may have a sign
             raise ProtocolError(f"the {name} is not symmetric")

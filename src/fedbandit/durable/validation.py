@@ -82,6 +82,7 @@ class Validation:
         self.smallest_upload = 1  # observations that an upload rests on, where it rests on any
         self.schema = Schema.of(side, Upload, setting).require_shapes()
         self._forms = forms
+        self._excess: tuple[Envelope | None, float] = None, 0.0  # of the upload that was asked about last
 
     @property
     def most_bytes(self) -> int:
@@ -179,9 +180,12 @@ class Validation:
 
     def excess_of(self, upload: Envelope) -> float:
         """Return by how many observations an upload is beyond those that it names; 0 where nothing is rounded."""
-        message = upload.message
-        assert isinstance(message, Upload)
-        return message.excess(self.bounds) if self.side.rounding else 0.0
+        if not self.side.rounding:
+            return 0.0
+        if self._excess[0] is not upload:  # it is asked for when an upload is judged, and when it is taken in
+            assert isinstance(upload.message, Upload)
+            self._excess = upload, upload.message.excess(self.bounds)
+        return self._excess[1]
 
     def check_excess(self, upload: Envelope, observations: int, before: float, is_next: bool) -> None:
         """Refuse what is beyond its observations by more than rounding explains.

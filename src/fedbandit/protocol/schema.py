@@ -22,6 +22,7 @@ from fedbandit.wire.codec import MOST_VALUES, dense_weight
 from fedbandit.wire.patterns import Pattern
 
 Shape = tuple[int, ...]
+MOST_PATTERNS = 64  # that are kept: a factor has as many lengths as it can have rows
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,6 @@ class Schema:
     known: dict[str, type[Message]]
     shapes: dict[str, dict[str, Shape | None]]  # by kind and field; None where none was declared
     largest: dict[str, int]  # bytes of a message by kind, of those whose shapes are all declared
-    number_bytes: int = 8
 
     @classmethod
     def of(cls, side: Clients | Server, direction: type[Message], setting: Setting) -> Schema:
@@ -55,7 +55,7 @@ class Schema:
             for name, each in shapes.items()
             if None not in each.values()
         }
-        return cls(known, shapes, weights, side.number_bytes)
+        return cls(known, shapes, weights)
 
     @cached_property
     def most_values(self) -> int:
@@ -64,10 +64,9 @@ class Schema:
         return max((MOST_VALUES if shape is None else math.prod(shape) for shape in declared), default=0)
 
     @cached_property
-    def _patterns(self) -> list[Pattern]:
-        """Return how messages look that need not be read byte by byte."""
-        found = [Pattern.of(kind, self.shapes[name], self.number_bytes) for name, kind in self.known.items()]
-        return [each for each in found if each is not None]
+    def _patterns(self) -> dict[int, Pattern]:
+        """Return how messages look that need not be read byte by byte, by their length: those that came last."""
+        return {}
 
     @cached_property
     def most_bytes(self) -> int:
@@ -89,16 +88,22 @@ class Schema:
         """Return the message that bytes stand for, of a known kind and of the declared shapes, or raise."""
         if len(data) > self.most_bytes:
             raise ProtocolError(f"a message of {len(data)} bytes: the largest that is taken in has {self.most_bytes}")
-        for pattern in self._patterns:
-            read = pattern.read(data)
-            if read is not None:
-                return read
+        pattern = self._patterns.get(len(data))
+        read = None if pattern is None else pattern.read(data)
+        return self._read(data) if read is None else read
+
+    def _read(self, data: bytes) -> Message:
         message = decode(data, self.most_values, self.known)
         skip = 1 if isinstance(message, Upload) else 0
         for field, shape in self.shapes[message.kind].items():
             value = getattr(message, field)
             if shape is not None and value.shape[skip:] != shape:
                 raise ProtocolError(f"{field} of {message.kind!r} has shape {value.shape[skip:]}, not {shape}")
+        pattern = Pattern.of(message, data)
+        if pattern is not None:
+            if len(self._patterns) >= MOST_PATTERNS:
+                self._patterns.clear()
+            self._patterns[len(data)] = pattern
         return message
 
 

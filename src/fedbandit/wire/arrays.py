@@ -65,7 +65,7 @@ def _dtype(value: Any, layout: Layout) -> np.dtype[Any]:
 def _packed_factor(value: Floats) -> bytes:
     size, rank = len(value), int(ranks(value))
     head = _FACTOR_HEAD.pack(_FACTOR, _DTYPES.index(value.dtype), size, rank)
-    return head + value[_trapezoid(rank, size)].tobytes()
+    return head + value[trapezoid(rank, size)].tobytes()
 
 
 def unpack(reader: Reader, layout: Layout, name: str, most_values: int) -> Floats:
@@ -133,7 +133,8 @@ def _upper(size: int) -> tuple[Ints, Ints]:
 
 
 @lru_cache(maxsize=256)
-def _trapezoid(rank: int, size: int) -> tuple[Ints, Ints]:
+def trapezoid(rank: int, size: int) -> tuple[Ints, Ints]:
+    """Return rows and columns of the values of a factor that travel."""
     return np.triu_indices(rank, 0, size)
 
 
@@ -177,7 +178,7 @@ def _factor(reader: Reader, dtype: np.dtype[Any], shape: tuple[int, ...], name: 
     size = shape[-1]
     packed = _values(reader, dtype, rank * size - rank * (rank - 1) // 2, name)
     value = np.zeros(shape, dtype)
-    value[_trapezoid(rank, size)] = packed
+    value[trapezoid(rank, size)] = packed
     return value
 
 

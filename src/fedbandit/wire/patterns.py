@@ -1,24 +1,24 @@
-"""Messages whose shapes are declared look alike byte for byte, but for their values: they are read in one look.
+"""Uploads of one kind and one length look alike byte for byte, but for their values: they are read in one look.
 
-A pattern says where the values of each field stand, and what stands between them. Bytes that differ from it anywhere
-are none of its business: `wire.codec` reads them one by one, and says what is wrong with them if anything is.
+A pattern is made of an upload that `wire.codec` has read: where the values of each field stand, and what stands between
+them. Bytes that differ from it anywhere are none of its business: the codec reads them one by one, and says what is
+wrong with them if anything is.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedbandit.core.arrays import are_finite
+from fedbandit.core.arrays import Floats, Ints, are_finite
 from fedbandit.core.messages import Layout, Message, Upload
-from fedbandit.wire.arrays import mirrored, pack, packed_values
-from fedbandit.wire.codec import HEADERS, head_of
+from fedbandit.wire.arrays import mirrored, pack, packed_values, ranks, trapezoid
+from fedbandit.wire.codec import HEADERS, encode, head_of
 
-_READ = (Layout.DENSE, Layout.SYMMETRIC, Layout.NUMBERS)  # whose number of values the shape tells
+_READ = (Layout.DENSE, Layout.SYMMETRIC, Layout.NUMBERS, Layout.FACTOR)  # whose bytes say where values stand
 
 
 class _Field(NamedTuple):
@@ -26,66 +26,79 @@ class _Field(NamedTuple):
     layout: Layout
     at: int  # where its values begin
     values: int  # how many of them
+    dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    places: Ints | None  # of the values of a factor in all of it, or in the values of each entry of a symmetric matrix
 
 
 class Pattern:
-    """How the bytes of one kind of upload look, with numbers of so many bytes.
+    """How the bytes of uploads look that are like one that was read.
 
     >>> from fedbandit.algorithms.linear.shared.messages import Statistics
     >>> from fedbandit.wire import encode
-    >>> pattern = Pattern.of(Statistics, {"gram": (2, 2), "moment": (2,)}, bytes_each=8)
-    >>> data = encode(Statistics(np.eye(2)[np.newaxis], np.ones((1, 2)), np.array([7])))
-    >>> pattern.read(data).observations, pattern.read(data[:-1])
+    >>> message = Statistics(np.eye(2)[np.newaxis], np.ones((1, 2)), np.array([7]))
+    >>> pattern = Pattern.of(message, encode(message))
+    >>> pattern.read(encode(message)).observations, pattern.read(encode(message)[:-1])
     (array([7]), None)
     """
 
-    def __init__(self, kind: type[Upload], dtype: np.dtype[Any]) -> None:
+    def __init__(self, kind: type[Upload]) -> None:
         """Begin with what a message of a kind begins with."""
-        self._kind, self._dtype = kind, dtype
+        self._kind = kind
         self._fields: list[_Field] = []
         self._between: list[tuple[int, int, bytes]] = [(0, len(head_of(kind.kind)), head_of(kind.kind))]
         self._size = len(head_of(kind.kind))
 
     @classmethod
-    def of(cls, kind: type[Message], shapes: Mapping[str, tuple[int, ...] | None], bytes_each: int) -> Pattern | None:
-        """Return the pattern of an upload with declared shapes; None where its bytes depend on its values."""
-        arrays = kind.arrays()
-        if not issubclass(kind, Upload) or not all(layout in _READ and shapes[name] for name, layout in arrays.items()):
+    def of(cls, message: Message, data: bytes) -> Pattern | None:
+        """Return the pattern of an upload that was read; None where bytes do not say where values stand."""
+        if not isinstance(message, Upload) or not all(layout in _READ for layout in message.arrays().values()):
             return None
-        pattern = cls(kind, np.dtype(f"<f{bytes_each}"))
-        for name, layout in kind.layout().items():
-            pattern._add(name, layout, () if layout.is_header else shapes[name] or ())
+        if encode(message) != data:  # there are other ways to write it, which are rare
+            return None
+        pattern = cls(type(message))
+        for name, layout in message.layout().items():
+            pattern._add(name, layout, getattr(message, name)[0])
         return pattern
 
-    def _add(self, name: str, layout: Layout, shape: tuple[int, ...]) -> None:
-        count = packed_values(layout, shape)
-        size = struct.calcsize(HEADERS[layout]) if layout.is_header else count * self._dtype.itemsize
-        if not layout.is_header:
-            packed = pack(np.zeros(shape, self._dtype), layout)
-            head = packed[: len(packed) - size]
-            self._between.append((self._size, self._size + len(head), head))
-            self._size += len(head)
-        self._fields.append(_Field(name, layout, self._size, count, shape))
-        self._size += size
+    def _add(self, name: str, layout: Layout, value: Floats) -> None:
+        if layout.is_header:
+            form = HEADERS[layout]
+            self._fields.append(_Field(name, layout, self._size, 1, np.dtype(form), (), None))
+            self._size += struct.calcsize(form)
+            return
+        places, count = None, packed_values(layout, value.shape)
+        if layout is Layout.SYMMETRIC:
+            places = mirrored(value.shape[-1])
+        elif layout is Layout.FACTOR:
+            places = np.ravel_multi_index(trapezoid(int(ranks(value)), len(value)), value.shape)
+            count = places.size
+        packed = pack(value, layout)
+        head = packed[: len(packed) - count * value.itemsize]
+        self._between.append((self._size, self._size + len(head), head))
+        self._fields.append(_Field(name, layout, self._size + len(head), count, value.dtype, value.shape, places))
+        self._size += len(packed)
 
     def read(self, data: bytes) -> Upload | None:
         """Return the upload that bytes stand for, if they are of this pattern and all values are finite."""
         if len(data) != self._size or any(data[begin:end] != each for begin, end, each in self._between):
             return None
         values: dict[str, Any] = {}
-        for name, layout, at, many, shape in self._fields:
+        for name, layout, at, many, dtype, shape, places in self._fields:
             if layout.is_header:
                 (value,) = struct.unpack_from(HEADERS[layout], data, at)
                 if not math.isfinite(value):
                     return None
                 values[name] = np.array([value])
                 continue
-            flat = np.frombuffer(data, self._dtype, many, at)
+            flat = np.frombuffer(data, dtype, many, at)
             if not are_finite(flat):
                 return None
-            if layout is Layout.SYMMETRIC:
-                values[name] = flat.reshape(*shape[:-2], -1).take(mirrored(shape[-1]), axis=-1)[np.newaxis]
-            else:
+            if places is None:
                 values[name] = flat.reshape(1, *shape).copy()
+            elif layout is Layout.SYMMETRIC:
+                values[name] = flat.reshape(*shape[:-2], -1).take(places, axis=-1)[np.newaxis]
+            else:
+                values[name] = np.zeros((1, *shape), dtype)
+                values[name].reshape(-1)[places] = flat
         return self._kind(**values)

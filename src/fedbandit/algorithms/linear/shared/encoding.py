@@ -10,7 +10,7 @@ rounded: the client takes R~^T R~ and the rounded db from its buffer, and what i
 **What rounding may add.** With u the precision's unit roundoff, rounding changes the entries of R by a share of at most
 u, and what is left of dV when its trace is within 4 u of nothing is left out. So an upload leaves at most 8 u of its
 observations in the buffer, of either sign, and all of it may come with later ones: over its life a site's uploads are
-beyond their observations (`Bounds.excess`) by at most `ROUNDING` = 16 u of all observations, 1/128 in half precision.
+beyond their observations (`excess_of`) by at most `ROUNDING` = 16 u of all observations, 1/128 in half precision.
 A coordinator counts that for each site and allows no more, so it does not help a liar to send many small uploads.
 
 A number that half precision cannot hold (beyond 65,504, or a pivot of a download below 6e-5) travels in single.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from fedbandit.core.bounds import SLACK, Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Download, Layout, Upload, array, header, held
 from fedbandit.kernels.linear.factors import multiplied_out
-from fedbandit.kernels.linear.plausible import are_plausible
+from fedbandit.kernels.linear.plausible import are_plausible, excess_of
 
 
 @dataclass(frozen=True)
@@ -58,22 +59,32 @@ class Factors(Upload, kind="lean.sums"):
 
     def sums(self) -> tuple[Floats, Floats]:
         """Return dV and db of each sender, as they were rounded."""
-        return np.stack([multiplied_out(each) for each in self.factor]), self.moment.astype(np.float64)
+        return self._sums
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats]:
+        gram = np.empty(self.factor.shape)
+        for each, factor in enumerate(self.factor):
+            gram[each] = multiplied_out(factor)
+        return gram, self.moment.astype(np.float64)
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
         """Refuse counts that are none, sums of nothing, and more rows than observations."""
         check_counts(observations=self.observations)
-        for factor, moment, observations in zip(self.factor, self.moment, self.observations, strict=True):
-            rows = int(factor.any(axis=1).sum())
+        for factor, moment, observations in zip(self.factor, self.moment, self.observations.tolist(), strict=True):
+            rows = int(np.count_nonzero(factor.any(axis=1)))
             if rows > observations:
                 raise ProtocolError(f"a factor of {rows} rows over {observations} observations: it has at most as many")
             if observations == 0 and moment.any():
                 raise ProtocolError("sums that are not zero, of no observations")
 
     def excess(self, bounds: Bounds) -> float:
-        """Return by how many observations the sums are beyond those that they name: see `Bounds.excess`."""
-        gram, moment = self.sums()
-        return sum(map(bounds.excess, gram, moment, self.observations.tolist()))
+        """Return by how many observations the sums are beyond those that they name: see `excess_of`."""
+        counts = self.observations.tolist()
+        return sum(
+            excess_of(gram, moment, count, bounds.context, bounds.reward, SLACK)
+            for gram, moment, count in zip(*self.sums(), counts, strict=True)
+        )
 
     def new_observations(self, before: int) -> int:  # noqa: ARG002
         """Return the number that the sums are over, but for what rounding had left of those before."""
