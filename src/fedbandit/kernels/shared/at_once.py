@@ -2,7 +2,8 @@
 
 Loading numba's machinery takes a third of a second in every process, and compiling takes seconds on a machine that has
 not run a kernel before. A first decision need not wait for it: the kernel's own source gives the same bits when Python
-runs it, in some milliseconds instead of microseconds. Meanwhile a thread makes the machine code ready.
+runs it, in some milliseconds instead of microseconds. A thread makes the machine code ready, a moment later, so that a
+process that has one core decides first.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from fedbandit.kernels.shared.compiled import interpreted
 P = ParamSpec("P")
 R = TypeVar("R")
 
+MOMENT = 0.05  # seconds in which a first choice and its reward are done
 SMALL = 100_000  # elementary steps that Python makes in about as long as loading machine code takes
 
 
@@ -34,6 +36,7 @@ class AtOnce(Generic[P, R]):
         self._is_ready = False
         self._plain: Callable[P, R] | None = None
         self._thread: threading.Thread | None = None
+        self._is_awaited = threading.Event()
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         """Return what the kernel returns."""
@@ -49,6 +52,7 @@ class AtOnce(Generic[P, R]):
                 _PREPARING.add(self._thread)
                 self._plain = interpreted(self._kernel)
         if self._plain is None or self._effort(*arguments, **named) > SMALL:
+            self._is_awaited.set()
             self._thread.join()
             return self._kernel(*arguments, **named)
         with np.errstate(all="ignore"):  # as machine code does
@@ -56,6 +60,7 @@ class AtOnce(Generic[P, R]):
 
     def _prepare(self, *arguments: Any) -> None:
         """Compile, or load, for arguments of these types."""
+        self._is_awaited.wait(MOMENT)
         with suppress(Exception):  # the next call meets it again, where its caller can see it
             types = [numba.typeof(each) for each in arguments]  # type: ignore[no-untyped-call]
             cast(Any, self._kernel).compile(tuple(types))

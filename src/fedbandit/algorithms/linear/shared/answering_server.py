@@ -17,7 +17,8 @@ import numpy as np
 from fedbandit.algorithms.linear.shared import encoding
 from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums
 from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
-from fedbandit.algorithms.linear.shared.messages import Asks, Sums, Welcome
+from fedbandit.algorithms.linear.shared.messages import Sums, Welcome
+from fedbandit.algorithms.linear.shared.questions import Asks
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import SLACK, Bounds, check_invertible, check_not_ahead

@@ -20,8 +20,6 @@ from fedbandit.algorithms.linear.shared.forgetting import age_model, age_rows
 from fedbandit.algorithms.linear.shared.messages import (
     Answer,
     AskingStatistics,
-    Asks,
-    AsksBySpectrum,
     FactorAnswer,
     FadingQuestion,
     FadingStatistics,
@@ -31,6 +29,7 @@ from fedbandit.algorithms.linear.shared.messages import (
     Statistics,
     Sums,
 )
+from fedbandit.algorithms.linear.shared.questions import Asks, AsksBySpectrum
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.messages import Download, Upload
 from fedbandit.kernels.linear.ridge_rows import Model, RidgeRows

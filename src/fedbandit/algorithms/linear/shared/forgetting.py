@@ -18,7 +18,6 @@ import numpy as np
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.messages import (
     Answer,
-    AsksBySpectrum,
     FactorAnswer,
     FadingQuestion,
     FadingStatistics,
@@ -27,6 +26,7 @@ from fedbandit.algorithms.linear.shared.messages import (
     Statistics,
     Sums,
 )
+from fedbandit.algorithms.linear.shared.questions import AsksBySpectrum
 from fedbandit.core.arrays import Floats
 from fedbandit.core.messages import Upload
 from fedbandit.kernels.linear.download_check import Contacts, Copies, lowest_of

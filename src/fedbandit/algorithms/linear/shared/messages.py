@@ -6,13 +6,13 @@ asks it for its sums and need not know how they travelled.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from fedbandit.algorithms.linear.shared.questions import AsksByLevel, AsksBySpectrum
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import SLACK, Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
@@ -21,8 +21,22 @@ from fedbandit.kernels.linear.factors import multiplied_out
 from fedbandit.kernels.linear.plausible import are_plausible, excess_of
 
 
+class Counted(Upload):
+    """Sums since the last upload, and over how many observations they are: all of them are new."""
+
+    observations: Ints
+
+    def new_observations(self, before: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over."""
+        return int(self.observations.sum())
+
+    def rests_on(self, told: int) -> int:  # noqa: ARG002
+        """Return the number that the sums are over."""
+        return int(self.observations.sum())
+
+
 @dataclass(frozen=True)
-class Statistics(Upload, kind="linear.statistics"):
+class Statistics(Counted, kind="linear.statistics"):
     """A client's own sums since its last upload: dV = sum x x^T, db = sum x y."""
 
     gram: Floats = array(Layout.SYMMETRIC, shape=("d", "d"))
@@ -40,17 +54,9 @@ class Statistics(Upload, kind="linear.statistics"):
             if not are_plausible(gram, moment, observations, bounds.context, bounds.reward, 0.5 * SLACK):
                 bounds.check_sums(gram, moment, observations)
 
-    def new_observations(self, before: int) -> int:  # noqa: ARG002
-        """Return the number that the sums are over: all of them are new."""
-        return int(self.observations.sum())
-
-    def rests_on(self, told: int) -> int:  # noqa: ARG002
-        """Return the number that the sums are over."""
-        return int(self.observations.sum())
-
 
 @dataclass(frozen=True)
-class Factors(Upload, kind="lean.sums"):
+class Factors(Counted, kind="lean.sums"):
     """A client's own sums since its last upload, rounded: R with R^T R = dV, and db."""
 
     factor: Floats = array(Layout.FACTOR, shape=("d", "d"))
@@ -63,10 +69,7 @@ class Factors(Upload, kind="lean.sums"):
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats]:
-        gram = np.empty(self.factor.shape)
-        for each, factor in enumerate(self.factor):
-            gram[each] = multiplied_out(factor)
-        return gram, self.moment.astype(np.float64)
+        return np.stack([multiplied_out(each) for each in self.factor]), self.moment.astype(np.float64)
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
         """Refuse counts that are none, sums of nothing, and more rows than observations."""
@@ -85,51 +88,6 @@ class Factors(Upload, kind="lean.sums"):
             excess_of(gram, moment, count, bounds.context, bounds.reward, SLACK)
             for gram, moment, count in zip(*self.sums(), counts, strict=True)
         )
-
-    def new_observations(self, before: int) -> int:  # noqa: ARG002
-        """Return the number that the sums are over, but for what rounding had left of those before."""
-        return int(self.observations.sum())
-
-    def rests_on(self, told: int) -> int:  # noqa: ARG002
-        """Return the number that the sums are over."""
-        return int(self.observations.sum())
-
-
-class Asks(Upload):
-    """What a question tells: how much of what the server has its sender knows."""
-
-    includes: Ints  # how many uploads, of all clients, what it knows includes
-
-    def check(self, bounds: Bounds) -> None:
-        """Refuse a count that is none, and what is wrong with what else it is."""
-        super().check(bounds)
-        check_counts(includes=self.includes)
-
-    @abstractmethod
-    def level_of(self, each: int, ridge: float) -> float:
-        """Return log det(the copy last shared + ridge I) of a sender."""
-        raise TypeError(f"{type(self).__name__} does not tell a level")
-
-
-class AsksByLevel(Asks):
-    """A question that tells the level itself."""
-
-    level: Floats
-
-    def level_of(self, each: int, ridge: float) -> float:  # noqa: ARG002
-        """Return the level."""
-        return float(self.level[each])
-
-
-class AsksBySpectrum(Asks):
-    """A question that tells the eigenvalues of the copy last shared, so that its level is known when that has faded."""
-
-    spectrum: Floats
-
-    def level_of(self, each: int, ridge: float) -> float:
-        """Return the level; a copy that none can have has none."""
-        regular = self.spectrum[each] + ridge
-        return float(np.log(regular).sum()) if (regular > 0.0).all() else -np.inf
 
 
 @dataclass(frozen=True)
