@@ -78,9 +78,9 @@ class JournalledServer(AbandoningServer):
         return self.node.side.peers(self.node.state)
 
     @property
-    def is_snapshot_due(self) -> bool:
-        """Tell whether the journal has grown so much that a snapshot is due."""
-        return self._since_snapshot >= self.snapshot_every
+    def snapshot_age(self) -> float:
+        """Return how old the last snapshot is, in records: a new one is due at 1."""
+        return self._since_snapshot / self.snapshot_every
 
     def tick(self, epoch: int, now: float) -> None:
         """Hear which epoch it is, where the federation forgets; one that is not later changes nothing."""
@@ -89,7 +89,7 @@ class JournalledServer(AbandoningServer):
 
     def maintain(self) -> bool:
         """Take a snapshot if one is due; a good moment is after the frames of a commit have left."""
-        if not self.is_snapshot_due:
+        if self.snapshot_age < 1.0:
             return False
         self.save()
         return True

@@ -143,9 +143,9 @@ class SqliteJournal(BesideRecords):
         if not self.path.exists():
             raise damaged(str(self.path), "its file has gone")
         last = self._written
-        newest = [entry.position for entry in self.records(max(0, last - _NEWEST))]
-        snapshot = self.snapshot()
-        if max([*newest, snapshot.position if snapshot else 0]) != last:
+        for _ in self.records(max(0, last - _NEWEST)):
+            pass
+        if self._rows.last() != last:
             raise damaged(str(self.path), f"record {last} is missing")
 
     def beat(self) -> None:

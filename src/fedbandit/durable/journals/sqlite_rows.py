@@ -75,9 +75,12 @@ class SqliteRows:
 
     def records(self, after: int, *, is_log_kept: bool = False) -> Iterator[Entry]:
         """Yield the records after a position; none may be missing after the snapshot."""
-        snapshot = self.snapshot()
-        rule = self._rule(max(after, snapshot.position if snapshot else 0))
+        rule = self._rule(max(after, self._place_of_snapshot()))  # without reading it, since it may be large
         return believed(self.record_rows(after, is_log_kept=is_log_kept), rule, str(self.path))
+
+    def _place_of_snapshot(self) -> int:
+        query = "SELECT position FROM snapshots WHERE typeof(position) = 'integer'"
+        return max((int(place) for (place,) in self._file.execute(query)), default=0)
 
     def log(self) -> Iterator[Entry]:
         """Yield all records that are still there: with a log that is kept, all that there ever were."""

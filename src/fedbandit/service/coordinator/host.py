@@ -17,7 +17,7 @@ from fedbandit.durable.writing import Sealed
 from fedbandit.service.coordinator.background import Background
 from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
 from fedbandit.service.coordinator.fair_queue import AT_A_TIME, LARGEST_GROUP, FairQueue
-from fedbandit.service.coordinator.maintenance import maintain
+from fedbandit.service.coordinator.maintenance import MEASURE_SECONDS, Maintenance
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
 from fedbandit.service.coordinator.telling import Telling
@@ -28,9 +28,6 @@ from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.frame import REPORTS
 
 log = logging.getLogger("fedbandit.coordinator")
-
-MEASURE_SECONDS = 10.0
-NOTE_SECONDS = 60.0  # between two notes of what the status page tells
 
 
 class FederationHost:
@@ -70,7 +67,8 @@ class FederationHost:
         self._arrived = FairQueue()
         self._news = asyncio.Event()
         self._background = Background(self.wake)
-        self._is_over, self._measured, self._noted = False, -MEASURE_SECONDS, time.monotonic()
+        self._maintenance = Maintenance(self.server, self._journal, self._telling)
+        self._is_over = False
 
     async def open(self) -> None:
         """Let arrivals in, and send every site its latest download: it may have been on its way when all ended."""
@@ -192,15 +190,9 @@ class FederationHost:
             self.server.deadline(now)
         self._watch(elapsed)
         await self._background.begin(self._answer(self.server.seal(), group, now, elapsed))
-        if self.server.is_snapshot_due or elapsed > self._measured + MEASURE_SECONDS:
+        if self._maintenance.is_due(elapsed):
             await self._background.finish()
-            self._measured = elapsed
-            self.server.look_at_sums(now)
-            note = b""
-            if elapsed > self._noted + NOTE_SECONDS:
-                self._noted, note = elapsed, self._telling.note()
-            fault = await asyncio.to_thread(maintain, self.server, self._journal, self.telemetry, note)
-            self.concern("journal-damaged", fault)
+            self.concern("journal-damaged", await self._maintenance.make(now, elapsed))
 
     async def _answer(self, sealed: Sealed, group: list[Arrival], now: float, elapsed: float) -> None:
         """Wait for the disk while more is taken in; send what rests on it, and have the broker forget the group."""

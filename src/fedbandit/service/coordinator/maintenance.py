@@ -2,23 +2,80 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import time
+
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.server import DurableServer
-from fedbandit.service.status.telemetry import Telemetry
+from fedbandit.service.coordinator.telling import Telling
+
+MEASURE_SECONDS = 10.0
+NOTE_SECONDS = 60.0  # between two notes of what the status page tells
+SHARE = 100  # of the time goes into snapshots at most one part in so many: nothing is acknowledged meanwhile
+OVERDUE = 5.0  # times the records after which one is due, it is taken in any case: whoever starts reads them all
 
 
-def maintain(server: DurableServer, journal: Journal, telemetry: Telemetry, note: bytes) -> str:
-    """Take a snapshot if one is due, and keep a note; return what is wrong with the journal, if anything is."""
-    if note:
-        journal.note(note)
-    server.maintain()
-    telemetry.journal_bytes = journal.size()
-    try:
-        journal.verify()
-    except JournalLost:
-        raise
-    except InvalidInput as error:
-        return str(error)
-    return ""
+class SnapshotPace:
+    """When a snapshot is taken: once it is due, but not so soon after the last that sites would notice.
+
+    >>> pace = SnapshotPace()
+    >>> pace.allows(age=1.0, now=5.0)
+    True
+    >>> pace.took(began=5.0, ended=5.25)
+    >>> [pace.allows(age, now) for age, now in ((1.0, 20.0), (1.0, 31.0), (5.0, 20.0))]
+    [False, True, True]
+    """
+
+    def __init__(self) -> None:
+        """Begin before the first."""
+        self._not_before = -math.inf
+
+    def allows(self, age: float, now: float) -> bool:
+        """Tell whether one is taken, by the age of the last: see `DurableServer.snapshot_age`."""
+        return age >= OVERDUE or (age >= 1.0 and now >= self._not_before)
+
+    def took(self, began: float, ended: float) -> None:
+        """Note how long one has taken."""
+        self._not_before = ended + SHARE * (ended - began)
+
+
+class Maintenance:
+    """Sees to one federation."""
+
+    def __init__(self, server: DurableServer, journal: Journal, telling: Telling) -> None:
+        """Take the server, its journal, and what is told of it."""
+        self._server, self._journal, self._telling = server, journal, telling
+        self._pace = SnapshotPace()
+        self._measured, self._noted = -MEASURE_SECONDS, time.monotonic()
+
+    def is_due(self, elapsed: float) -> bool:
+        """Tell whether there is something to see to."""
+        return elapsed > self._measured + MEASURE_SECONDS or self._pace.allows(self._server.snapshot_age, elapsed)
+
+    async def make(self, now: float, elapsed: float) -> str:
+        """See to it, while nothing else is done with the server; return what is wrong with the journal, if anything."""
+        self._measured = elapsed
+        self._server.look_at_sums(now)
+        note = b""
+        if elapsed > self._noted + NOTE_SECONDS:
+            self._noted, note = elapsed, self._telling.note()
+        return await asyncio.to_thread(self._see_to, note, elapsed)
+
+    def _see_to(self, note: bytes, elapsed: float) -> str:
+        if note:
+            self._journal.note(note)
+        if self._pace.allows(self._server.snapshot_age, elapsed):
+            began = time.monotonic()
+            self._server.save()
+            self._pace.took(began, time.monotonic())
+        self._telling.telemetry.journal_bytes = self._journal.size()
+        try:
+            self._journal.verify()
+        except JournalLost:
+            raise
+        except InvalidInput as error:
+            return str(error)
+        return ""
