@@ -1,0 +1,55 @@
+"""The leaderboard: the page that is made of stored runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedbandit.core.errors import InvalidInput
+from fedbandit.results import leaderboard
+from samples.made_up_leaderboard import store_made_up
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs") / "evidence"
+    store_made_up(folder)
+    return folder
+
+
+def test_each_line_has_the_setting_that_tuning_chose_and_its_numbers_in_the_reported_worlds(folder):
+    page = leaderboard.page_of(folder)
+    line = "| 5 | `lean-linucb` | linear | arms | alpha 0.2, ridge 0.1 | 521 ± 0.28 | 501 to 551 | 6 B | 6 |"
+    assert page.count(f"{line} sums or models | 5.5 |\n") == 2  # for each kind of rewards
+    assert "| 31 | `random` | baseline | arms |  | 3,101 ± 0.28 |  | 0 B | 0 | nothing | 5.5 |\n" in page
+
+
+def test_the_page_says_how_it_was_measured_and_where_the_runs_come_from(folder):
+    page = leaderboard.page_of(folder)
+    assert "Each algorithm has 6 settings" in page
+    assert "run on the same 3 worlds" in page
+    assert "**Reported** are 10 other worlds" in page
+    assert "- [leaderboard/linear](evidence/leaderboard/linear.csv): 1,810 runs, " in page
+    assert (
+        "![Regret against bytes of all algorithms, logistic rewards](evidence/leaderboard/logistic/leaderboard.png)"
+        in page
+    )
+    assert "\n\n\n" not in page
+    assert "Left out" not in page
+
+
+def test_sentences_name_the_best_that_keep_raw_data_at_home_and_the_lightest_near_them(folder):
+    entries = leaderboard.entries_of("linear", folder)
+    said = " ".join(leaderboard._sentences(entries))
+    assert "`async-linucb` has the least regret, 0.17 times that of `pooled-linucb`" in said
+    assert "0.19 times that of `local-linucb`, the best of those alone" in said
+    assert "Nobody within 1.5 times its regret sends fewer bytes." in said
+
+
+def test_who_is_left_out_is_on_the_page_with_the_reason(folder, monkeypatch):
+    monkeypatch.setattr(leaderboard, "LEFT_OUT", {"slow-linucb": "it takes a day"})
+    assert "\n## Left out\n\n- `slow-linucb`: it takes a day\n\n## Where" in leaderboard.page_of(folder)
+
+
+def test_without_stored_runs_the_page_says_how_to_make_them(tmp_path):
+    with pytest.raises(InvalidInput, match=r"no runs of leaderboard/linear-tuning are stored .*: fedbandit reproduce"):
+        leaderboard.page_of(tmp_path)
