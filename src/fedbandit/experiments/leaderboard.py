@@ -24,7 +24,7 @@ from fedbandit.experiments.figures import Against
 
 CLIENTS, ROUNDS = 10, 200
 WORLD = {"clients": CLIENTS, "arms": 4, "dimension": 10, "support": 3}
-TUNING_SEEDS, REPORTED_SEEDS = 3, 10
+TUNING_SEEDS, REPORTED_SEEDS = 3, 8
 SETTINGS = 6  # that each algorithm may try
 
 
