@@ -27,3 +27,9 @@ def test_each_kind_of_rewards_has_its_figure(rewards):
 def test_those_that_sent_nothing_are_those_declared_to_be_alone(rewards):
     silent = [entry.name for entry in entries_of(rewards, EVIDENCE) if entry.leaves_sites == "nothing"]
     assert sorted(silent) == sorted(ALONE)
+
+
+@pytest.mark.parametrize("same", [("local-linucb", "linear-ucb", "n-ucb-glm"), ("pooled-linucb", "one-ucb-glm")])
+def test_names_of_one_algorithm_have_one_regret_where_rewards_are_linear(same):
+    regrets = {entry.name: entry.regret.values for entry in entries_of("linear", EVIDENCE)}
+    assert {name: regrets[name] for name in same} == {name: pytest.approx(regrets[same[0]], rel=1e-6) for name in same}

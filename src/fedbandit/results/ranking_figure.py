@@ -25,36 +25,39 @@ def draw_ranking(entries: Sequence[Entry], title: str, path: Path) -> None:
     hues = dict(zip([*FAMILIES.values(), BASELINE], COLOURS, strict=False))
     least = min(entry.bytes for entry in entries if entry.bytes) / EDGE
     with mpl.rc_context(STYLE):
-        canvas = Canvas(figsize=(9.0, 6.4), layout="constrained")
+        canvas = Canvas(figsize=(10.0, 7.6), layout="constrained")
         axes = canvas.add_subplot()
         axes.set(xscale="log", yscale="log", xlabel=AXES["bytes"], ylabel=AXES["regret"])
-        labels = []
+        labels: dict[tuple[float, float], Label] = {}
         for entry in entries:
             across, up, colour = entry.bytes or least, entry.regret.mean, hues[entry.family]
             is_alone = not entry.bytes
-            axes.errorbar(across, up, yerr=entry.regret.error, color=colour, marker=MARKERS[entry.leaves_sites], ms=6,
-                          mfc="white" if is_alone else colour, capsize=2, lw=1.0, ls="none")  # fmt: skip
-            labels.append(Label(entry.name, across, up, colour))
+            error = entry.regret.error
+            axes.plot((across, across), (up - error, up + error), color=colour, lw=1.0)  # names keep off lines
+            axes.plot(across, up, MARKERS[entry.leaves_sites], color=colour, ms=6, mfc="white" if is_alone else colour)
+            spot = round(across), round(up, 6)
+            name = ", ".join([labels[spot].text, entry.name] if spot in labels else [entry.name])
+            labels[spot] = Label(name, across, up, colour)  # dots that coincide have one label
         for family in dict.fromkeys(entry.family for entry in entries):
             axes.plot([], [], "o", color=hues[family], label=family)
         axes.plot([], [], "X", color="black", label="all raw data in one place")
         axes.plot([], [], "^", color="black", label="differentially private")
         axes.plot([], [], "o", color="black", mfc="white", label="nothing is sent")
-        axes.set_xlim(least / 3)
-        _number(axes, least)
+        most = max(entry.bytes for entry in entries)
+        axes.set_xlim(least / EDGE, EDGE / 2 * most)
+        _number(axes, least, most)
         axes.set_title(title, loc="left", fontsize=11)
         axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        annotate(axes, labels)
+        annotate(axes, sorted(labels.values(), key=lambda label: -len(label.text)))  # long names find room first
         drawn = path.with_suffix(".drawn.png")
         canvas.savefig(drawn, dpi=150)
     write_smaller(drawn, path)
     drawn.unlink()
 
 
-def _number(axes: mpl.axes.Axes, least: float) -> None:
+def _number(axes: mpl.axes.Axes, least: float, most: float) -> None:
     """Number the axes: bytes as people write them, 0 at the left edge, and plain regrets."""
-    high = axes.get_xlim()[1]
-    decades = [10.0**k for k in range(int(np.ceil(np.log10(least * EDGE / 3))), int(np.log10(high)) + 1)]
+    decades = [10.0**k for k in range(int(np.ceil(np.log10(least * EDGE / 3))), int(np.log10(most)) + 1)]
     axes.set_xticks([least, *decades], ["0", *map(shown_bytes, decades)])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
