@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.experiments.leaderboard import KNOBS, REPORTED_SEEDS, SETTINGS, TUNING_SEEDS
+from fedbandit.experiments.table import Measured
+from fedbandit.files.amounts import shown_bytes
 from fedbandit.results import leaderboard
 from samples.made_up_leaderboard import store_made_up
 
@@ -42,12 +46,28 @@ def test_the_page_says_how_it_was_measured_and_where_the_runs_come_from(folder):
     assert "Left out" not in page
 
 
-def test_sentences_name_the_best_that_keep_raw_data_at_home_and_the_lightest_near_them(folder):
+def test_sentences_name_the_best_without_raw_data_and_compare_it_with_all_and_none(folder):
+    said = " ".join(leaderboard._sentences(leaderboard.entries_of("linear", folder)))
+    assert "`async-linucb` has the least regret: 0.17 times that of `pooled-linucb`, " in said
+    assert "0.19 times that of `local-linucb`, the best of those alone." in said
+    assert "None of them within 1.5 times its regret sends fewer bytes." in said
+
+
+def test_sentences_name_who_cannot_be_told_from_the_best_and_who_is_near_it_for_fewer_bytes(folder):
+    first, second, third, *rest = leaderboard.entries_of("linear", folder)
+    fewer = {**first.chosen.measured, "bytes": Measured((1.0,) * REPORTED_SEEDS)}
+    near = replace(second, chosen=replace(first.chosen, measured=fewer))
+    said = " ".join(leaderboard._sentences([first, near, replace(third, chosen=first.chosen), *rest]))
+    assert f"the least regret (`{second.name}` and `{third.name}` cannot be told from it): " in said
+    size = shown_bytes(first.bytes)
+    assert f"`{second.name}` sends the fewest bytes, 1 B in place of {size}, and has 1.00 times the regret." in said
+
+
+def test_duels_are_not_in_the_sentences(folder):
     entries = leaderboard.entries_of("linear", folder)
-    said = " ".join(leaderboard._sentences(entries))
-    assert "`async-linucb` has the least regret, 0.17 times that of `pooled-linucb`" in said
-    assert "0.19 times that of `local-linucb`, the best of those alone" in said
-    assert "Nobody within 1.5 times its regret sends fewer bytes." in said
+    dueling = next(entry for entry in entries if entry.name == "fldb-gd")
+    ahead = [dueling, *(entry for entry in entries if entry is not dueling)]
+    assert list(leaderboard._sentences(ahead)) == list(leaderboard._sentences(entries))
 
 
 def test_who_is_left_out_is_on_the_page_with_the_reason(folder, monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.common_ground import REWARDS
 from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.experiments.intervals import plain
 from fedbandit.experiments.leaderboard import (
     EPSILON,
     LEFT_OUT,
@@ -85,7 +86,7 @@ def _table(entries: Sequence[Entry]) -> Iterator[str]:
     yield f"| {' | '.join('---' if name in TEXTS else '---:' for name in COLUMNS)} |"
     for place, entry in zip(places(entries), entries, strict=True):
         means = [row.mean("regret") for row in entry.settings]
-        every = f"{min(means):,.0f} to {max(means):,.0f}" if len(means) > 1 else ""
+        every = f"{plain(min(means), 3)} to {plain(max(means), 3)}" if len(means) > 1 else ""
         cells = (
             str(place), f"`{entry.name}`", entry.family, entry.form, entry.chosen.point, str(entry.regret), every,
             shown_bytes(entry.bytes), f"{entry.chosen.mean('messages'):,.0f}", entry.leaves_sites,
@@ -95,27 +96,40 @@ def _table(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def _sentences(entries: Sequence[Entry]) -> Iterator[str]:
-    """Say who is ahead of those who keep raw data at home, and who is near it for the fewest bytes."""
-    federated = [entry for entry in entries if entry.leaves_sites not in ("nothing", "raw data")]
-    alone = next(entry for entry in entries if entry.leaves_sites == "nothing")
-    pooled = next(entry for entry in entries if entry.leaves_sites == "raw data")
+    """Say who is ahead of those that learn from rewards without raw data, and who is near it for the fewest bytes."""
+    rewarded = [entry for entry in entries if entry.form != "duels"]
+    alone = next(entry for entry in rewarded if entry.leaves_sites == "nothing")
+    pooled = next(entry for entry in rewarded if entry.leaves_sites == "raw data")
+    federated = [entry for entry in rewarded if entry.leaves_sites not in ("nothing", "raw data")]
     best = federated[0]
-    near = [entry for entry in federated if entry.regret.mean <= WITHIN * best.regret.mean]
-    lightest = min(near, key=lambda entry: entry.bytes)
+    level = [f"`{entry.name}`" for place, entry in zip(places(federated), federated, strict=True) if place == 1]
+    beside = f" ({_listed(level[1:])} cannot be told from it)" if level[1:] else ""
     yield (
-        f"Of those that keep raw data at home and learn together `{best.name}` has the least regret, "
-        f"{_times(best, pooled)} that of `{pooled.name}`, the best with all raw data in one place, and "
+        f"Of those that learn together from rewards, and keep raw data at home, `{best.name}` has the least regret"
+        f"{beside}: {_times(best, pooled)} that of `{pooled.name}`, the best with all raw data in one place, and "
         f"{_times(best, alone)} that of `{alone.name}`, the best of those alone."
     )
-    if lightest is not best:
-        yield (
-            f"Within {WITHIN:g} times its regret the fewest bytes are those of `{lightest.name}`: "
-            f"{shown_bytes(lightest.bytes)} in place of {shown_bytes(best.bytes)}, with {_times(lightest, best)} the "
-            "regret."
-        )
-    else:
-        yield f"Nobody within {WITHIN:g} times its regret sends fewer bytes."
+    near = [entry for entry in federated if entry.regret.mean <= WITHIN * best.regret.mean]
+    lightest = min(near, key=lambda entry: entry.bytes)
+    if lightest is best:
+        yield f"None of them within {WITHIN:g} times its regret sends fewer bytes."
+        return
+    yield (
+        f"Of those within {WITHIN:g} times its regret `{lightest.name}` sends the fewest bytes, "
+        f"{shown_bytes(lightest.bytes)} in place of {shown_bytes(best.bytes)}, and has {_times(lightest, best)} the "
+        "regret."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _times(one: Entry, other: Entry) -> str:
-    return f"{one.regret.mean / other.regret.mean:.2g} times"
+    return f"{one.regret.mean / other.regret.mean:.2f} times"
