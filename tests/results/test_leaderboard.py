@@ -50,7 +50,7 @@ def test_sentences_name_the_best_without_raw_data_and_compare_it_with_all_and_no
     said = " ".join(leaderboard._sentences(leaderboard.entries_of("linear", folder)))
     assert "`async-linucb` has the least regret: 0.17 times that of `pooled-linucb`, " in said
     assert "0.19 times that of `local-linucb`, the best of those alone." in said
-    assert "None of them within 1.5 times its regret sends fewer bytes." in said
+    assert "None of them within 2 times its regret sends fewer bytes." in said
 
 
 def test_sentences_name_who_cannot_be_told_from_the_best_and_who_is_near_it_for_fewer_bytes(folder):

@@ -25,7 +25,7 @@ from fedbandit.results.store import Stored, stored, where_from
 FIGURE = "leaderboard.png"
 TEXTS = ("algorithm", "family", "form", "setting", "leaves a site")  # columns that are no numbers
 COLUMNS = ("place", *TEXTS[:4], "regret", "all settings", "bytes", "messages", TEXTS[4], "seconds")
-WITHIN = 1.5  # times the least regret: what still counts as near it, in the sentences below the tables
+WITHIN = 2  # times the least regret: what still counts as near it, in the sentences below the tables
 
 
 def tuning_of(rewards: str) -> Experiment:
@@ -112,10 +112,10 @@ def _sentences(entries: Sequence[Entry]) -> Iterator[str]:
     near = [entry for entry in federated if entry.regret.mean <= WITHIN * best.regret.mean]
     lightest = min(near, key=lambda entry: entry.bytes)
     if lightest is best:
-        yield f"None of them within {WITHIN:g} times its regret sends fewer bytes."
+        yield f"None of them within {WITHIN} times its regret sends fewer bytes."
         return
     yield (
-        f"Of those within {WITHIN:g} times its regret `{lightest.name}` sends the fewest bytes, "
+        f"Of those within {WITHIN} times its regret `{lightest.name}` sends the fewest bytes, "
         f"{shown_bytes(lightest.bytes)} in place of {shown_bytes(best.bytes)}, and has {_times(lightest, best)} the "
         "regret."
     )

@@ -11,12 +11,13 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from fedbandit.files.amounts import shown_bytes
-from fedbandit.results.labels import Label, annotate
+from fedbandit.results.labels import CORNERS, Label, annotate
 from fedbandit.results.ranking import BASELINE, FAMILIES, Entry
 from fedbandit.results.store import write_smaller
 from fedbandit.simulation.drawing import AXES, COLOURS, STYLE, axis_number
 
 EDGE = 30.0  # by which the fewest bytes are divided, for where those stand who send nothing
+NEAR = (0.06, 0.05)  # of the width and of the height: dots that are no farther apart may be taken for each other
 MARKERS = {"nothing": "o", "raw data": "X", "noised sums": "^", "sums or models": "o"}
 
 
@@ -48,11 +49,24 @@ def draw_ranking(entries: Sequence[Entry], title: str, path: Path) -> None:
         _number(axes, least, most)
         axes.set_title(title, loc="left", fontsize=11)
         axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        annotate(axes, sorted(labels.values(), key=lambda label: -len(label.text)))  # long names find room first
+        placed = _away_from_each_other(list(labels.values()), axes)
+        annotate(axes, sorted(placed, key=lambda label: -len(label.text)))  # long names find room first
         drawn = path.with_suffix(".drawn.png")
         canvas.savefig(drawn, dpi=150)
     write_smaller(drawn, path)
     drawn.unlink()
+
+
+def _away_from_each_other(labels: Sequence[Label], axes: mpl.axes.Axes) -> list[Label]:
+    """Let each name stand on that side of its dot, if it can, where no other dot is near: whose it is can be seen."""
+    spots = axes.transAxes.inverted().transform(axes.transData.transform([(each.across, each.up) for each in labels]))
+    found = []
+    for label, spot in zip(labels, spots, strict=True):
+        apart = spots - spot
+        near = np.sign(apart[(np.abs(apart) < NEAR).all(axis=1)])
+        crowds = [int((near * corner > 0).sum()) for corner in CORNERS]
+        found.append(label._replace(corners=[CORNERS[at] for at in np.argsort(crowds, kind="stable")]))
+    return found
 
 
 def _number(axes: mpl.axes.Axes, least: float, most: float) -> None:
