@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from contract.small_worlds import algorithm_names
 from fedbandit.core.algorithm import algorithms
 from fedbandit.environments.common_ground import REWARDS
 from fedbandit.experiments.experiment import experiments
@@ -47,7 +48,7 @@ def _first_contexts(experiment, seed):
     return next(world.turns(count=5, seed=seed, block=5)).features
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", algorithm_names())
 def test_each_is_shown_the_world_in_its_form_and_sends_nothing_if_it_is_alone(name):
     series = next(each for each in PAIRS[1][1].series if each.algorithm == name)
     point = series.points[0]

@@ -9,7 +9,6 @@ import typer
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.common_ground import REWARDS
-from fedbandit.results.leaderboard import entries_of, everything, figure_of, page_of, reported_of
 from fedbandit.results.store import store
 
 
@@ -22,12 +21,14 @@ def leaderboard(
     """Store the experiments of the leaderboard whose runs are all there; write its page and its figures."""
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"--store {folder} is a file: give the name of a folder")
-    for experiment in everything():
+    # The experiments need every algorithm, and matplotlib is slow to import: other commands start without them.
+    from fedbandit.results.leaderboard import entries_of, experiments_behind, figure_of, page_of, reported_of
+    from fedbandit.results.ranking_figure import draw_ranking
+
+    for experiment in experiments_behind():
         if store(experiment, output, folder):
             typer.echo(f"{experiment.id}: stored")
     text = page_of(folder)
-    from fedbandit.results.ranking_figure import draw_ranking  # matplotlib is imported only when there is something
-
     for rewards in REWARDS:
         draw_ranking(entries_of(rewards, folder), reported_of(rewards).title, figure_of(rewards, folder))
     page = folder.with_name("leaderboard.md")

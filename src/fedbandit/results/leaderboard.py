@@ -38,7 +38,7 @@ def reported_of(rewards: str) -> Experiment:
     return experiments[f"leaderboard/{rewards}"]
 
 
-def everything() -> list[Experiment]:
+def experiments_behind() -> list[Experiment]:
     """Return the experiments behind the page."""
     return [each for rewards in REWARDS for each in (tuning_of(rewards), reported_of(rewards))]
 
@@ -70,7 +70,7 @@ def page_of(folder: Path) -> str:
     return templates.get_template("leaderboard.md").render(
         world=WORLD, rounds=ROUNDS, settings=SETTINGS, tuning_seeds=TUNING_SEEDS, reported_seeds=REPORTED_SEEDS,
         epsilon=f"{EPSILON:g}", kinds=kinds, left_out=LEFT_OUT,
-        where_from="\n".join(where_from({each.id: _stored(each, folder) for each in everything()}, folder)),
+        where_from="\n".join(where_from({each.id: _stored(each, folder) for each in experiments_behind()}, folder)),
     )  # fmt: skip
 
 
