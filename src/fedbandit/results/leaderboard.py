@@ -18,7 +18,7 @@ from fedbandit.experiments.leaderboard import (
     TUNING_SEEDS,
     WORLD,
 )
-from fedbandit.files.amounts import shown_bytes
+from fedbandit.files.amounts import lasting, shown_bytes
 from fedbandit.results.ranking import Entry, places, ranked
 from fedbandit.results.store import Stored, stored, where_from
 
@@ -64,13 +64,15 @@ def page_of(folder: Path) -> str:
         figure = figure_of(rewards, folder).relative_to(folder.parent).as_posix()
         table, sentences = ("\n".join(lines) for lines in (_table(entries), _sentences(entries)))
         kinds.append({"rewards": rewards, "table": table, "sentences": sentences, "figure": figure})
+    kept = {each.id: _stored(each, folder) for each in experiments_behind()}
+    worked = sum(sum(row.measured["processor_seconds"].values) for each in kept.values() for row in each.table.rows)
     templates = Templates(
         loader=PackageLoader("fedbandit.results", "templates"), trim_blocks=True, keep_trailing_newline=True
     )
     return templates.get_template("leaderboard.md").render(
         world=WORLD, rounds=ROUNDS, settings=SETTINGS, tuning_seeds=TUNING_SEEDS, reported_seeds=REPORTED_SEEDS,
         epsilon=f"{EPSILON:g}", kinds=kinds, left_out=LEFT_OUT,
-        where_from="\n".join(where_from({each.id: _stored(each, folder) for each in experiments_behind()}, folder)),
+        where_from="\n".join(where_from(kept, folder)), processor_time=lasting(worked),
     )  # fmt: skip
 
 
