@@ -16,7 +16,7 @@ PANELS = [panels[name] for name in panels]
 
 def made_up(experiment):
     """A table of the whole experiment with random numbers: five seeds of every quantity at every point."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(2)  # numbers in which series that are compared at equal regret share a range of it
     groups = [figure for figure in experiment.figures if isinstance(figure, Groups)]
     names = [
         *QUANTITIES,

@@ -22,8 +22,8 @@ def result():
 
 
 def test_the_totals_are_those_of_the_summary(result):
-    record = Record.of(result)
-    summary = result.summary()
+    record = Record.of(result, processor_seconds=2.5)
+    summary = result.summary() | {"processor_seconds": 2.5}
     assert set(record.totals) == set(QUANTITIES)
     for name in QUANTITIES:
         if name != "later_regret":
@@ -60,7 +60,7 @@ def test_what_the_world_does_not_know_is_not_a_number(tmp_path):
 
 
 def test_a_record_comes_back_whole_and_leaves_nothing_else(result, tmp_path):
-    made = Record.of(result)
+    made = Record.of(result, processor_seconds=2.5)
     made.save(tmp_path / "record.npz")
     found = Record.load(tmp_path / "record.npz")
     assert found.clients == made.clients
@@ -73,9 +73,12 @@ def test_a_record_comes_back_whole_and_leaves_nothing_else(result, tmp_path):
 
 def test_a_record_of_an_earlier_version_does_not_say_what_made_it(result, tmp_path):
     record = Record.of(result)
-    about = np.array(json.dumps({"clients": record.clients, "totals": record.totals}))
+    totals = {name: value for name, value in record.totals.items() if name != "processor_seconds"}
+    about = np.array(json.dumps({"clients": record.clients, "totals": totals}))
     np.savez(tmp_path / "record.npz", about=about, **record.curves)
-    assert Record.load(tmp_path / "record.npz").made == {}
+    found = Record.load(tmp_path / "record.npz")
+    assert found.made == {}
+    assert np.isnan(found.totals["processor_seconds"])
 
 
 def test_a_damaged_record_is_no_record(result, tmp_path):
@@ -98,5 +101,6 @@ def test_running_a_cell_gives_the_record_of_its_run():
     cell = Cell("linear", {"clients": 3, "dimension": 2}, "async-linucb", {"ridge": 1}, turns=30, seed=2)
     same, record = run_cell(cell)
     assert same is cell
+    assert record.totals["processor_seconds"] > 0
     world = fb.environment("linear", clients=3, dimension=2)
     assert record.totals["regret"] == fb.run("async-linucb", world, turns=30, seed=2, ridge=1).regret[-1]

@@ -21,6 +21,7 @@ from fedbandit.cli.evaluate import evaluate
 from fedbandit.cli.features import features
 from fedbandit.cli.forget import forget
 from fedbandit.cli.keys import app as keys
+from fedbandit.cli.leaderboard import leaderboard
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.log import app as logs
 from fedbandit.cli.panels import show_panels
@@ -48,6 +49,7 @@ app.command()(run)
 app.command()(reproduce)
 app.command("panels")(show_panels)
 app.command()(book)
+app.command()(leaderboard)
 app.command()(demo)
 app.add_typer(data, name="data")
 app.command()(features)

@@ -15,7 +15,9 @@ from fedbandit.files.frames import frame_of
 from fedbandit.files.text_tables import html_table, latex_table
 
 CURVES = ("regret", "reward", "messages", "scalars", "bytes")  # what is kept over time
-QUANTITIES = (*CURVES, "uploads", "downloads", "rounds", "seconds", "later_regret")  # what is measured at the end
+QUANTITIES = (  # what is measured at the end
+    *CURVES, "uploads", "downloads", "rounds", "seconds", "later_regret", "processor_seconds",
+)  # fmt: skip
 SHOWN = ("normalised", "regret", "later_regret", "reward", "messages", "scalars", "bytes", "rounds", "seconds")
 
 

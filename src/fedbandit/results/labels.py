@@ -15,16 +15,17 @@ SIZE = 7  # points of the letters
 AWAY = 5  # points between a dot and its name
 DOT = 3.5  # points from the middle of a dot to its edge
 STEP = 6.0  # pixels between the places on a line that a name keeps off
-CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # where a name may stand, seen from its dot: the first that is free
+CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # where a name may stand, seen from its dot
 
 
 class Label(NamedTuple):
-    """A name, its dot in the figure's own units, and its colour."""
+    """A name, its dot in the figure's own units, its colour, and where it may stand: the first that is free."""
 
     text: str
     across: float
     up: float
     colour: str
+    corners: Sequence[tuple[int, int]] = CORNERS
 
 
 def annotate(axes: Any, labels: Sequence[Label]) -> None:
@@ -62,7 +63,7 @@ def _box(spot: Floats, half: float) -> Bbox:
 def _places(axes: Any, label: Label, taken: Sequence[Bbox]) -> Iterator[tuple[dict[str, Any], Bbox]]:
     """Yield how a name can stand, and the room that it takes there, inside the axes and where nothing else is."""
     inside = axes.get_window_extent()
-    for right, above in CORNERS if label.text else ():
+    for right, above in label.corners if label.text else ():
         how = {
             "xytext": (right * AWAY, above * AWAY), "textcoords": "offset points", "fontsize": SIZE,
             "color": label.colour, "ha": "left" if right > 0 else "right", "va": "bottom" if above > 0 else "top",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from fedbandit.simulation.result import Result
 from fedbandit.simulation.run import algorithm_named, environment_named, run
 
 CHECKPOINTS = 250
-TOTALS = tuple(name for name in QUANTITIES if name != "later_regret")
+TOTALS = tuple(name for name in QUANTITIES if name not in ("later_regret", "processor_seconds"))
 BY_CLIENT = ("turns", "rewards", "exchanges")
 MOST_CLIENTS = 10_000  # of a larger roster nothing is kept client by client
 
@@ -41,14 +43,15 @@ class Record:
     made: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, result: Result) -> Record:
-        """Take what is worth keeping from a result of this process."""
+    def of(cls, result: Result, processor_seconds: float = math.nan) -> Record:
+        """Take what is worth keeping from a result of this process, and how long processors worked for it."""
         last = result.turns - 1
         at = np.unique(np.linspace(0, last, min(result.turns, CHECKPOINTS)).round().astype(np.int64))
         curves = {name: np.asarray(getattr(result, name)[at], dtype=np.float64) for name in CURVES}
         summary = result.summary()
-        totals = {name: float("nan") if summary[name] is None else float(summary[name]) for name in TOTALS}
+        totals = {name: math.nan if summary[name] is None else float(summary[name]) for name in TOTALS}
         totals["later_regret"] = totals["regret"] - _first_turns(result)
+        totals["processor_seconds"] = processor_seconds
         return cls(result.clients, totals, {"turn": at + 1.0, **curves}, _by_client(result), made_here())
 
     def save(self, path: Path) -> None:
@@ -66,7 +69,8 @@ class Record:
         try:
             data = read_npz(path)
             about: dict[str, Any] = json.loads(str(data["about"]))
-            totals = {name: float(about["totals"][name]) for name in QUANTITIES}
+            kept = {"processor_seconds": math.nan, **about["totals"]}  # records of earlier versions do not have them
+            totals = {name: float(kept[name]) for name in QUANTITIES}
             curves = {name: data[name] for name in ("turn", *CURVES)}
             by_client = {name: data[name] for name in BY_CLIENT if name in data}
             return cls(int(about["clients"]), totals, curves, by_client, about.get("made", {}))
@@ -109,11 +113,12 @@ def group_totals(record: Record, figure: Groups) -> dict[str, float]:
 
 
 def run_cell(cell: Cell) -> tuple[Cell, Record]:
-    """Run one cell of an experiment."""
+    """Run one cell of an experiment; its processor seconds are those of all threads, compiling included."""
+    began = time.process_time()
     result = run(
         algorithm_named(cell.algorithm, **cell.parameters),
         environment_named(cell.environment, **cell.world),
         turns=cell.turns,
         seed=cell.seed,
     )
-    return cell, Record.of(result)
+    return cell, Record.of(result, time.process_time() - began)

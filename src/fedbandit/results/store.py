@@ -50,7 +50,7 @@ def store(experiment: Experiment, results: Path, to: Path) -> bool:
     shutil.copyfile(made / "runs.csv", folder.with_suffix(".csv"))
     shutil.copyfile(made / PROVENANCE, folder.with_suffix(".json"))
     for figure in experiment.figures:
-        _write_smaller(made / f"{figure.file_name}.png", folder / f"{figure.file_name}.png")
+        write_smaller(made / f"{figure.file_name}.png", folder / f"{figure.file_name}.png")
     return True
 
 
@@ -70,7 +70,7 @@ def where_from(kept: Mapping[str, Stored], folder: Path) -> Iterator[str]:
         yield f"- [{name}]({folder.name}/{name}.csv): {took}; {facts}"
 
 
-def _write_smaller(drawn: Path, to: Path) -> None:
+def write_smaller(drawn: Path, to: Path) -> None:
     """Write a figure in few colours: a third of the bytes, and the same to the eye."""
     from PIL import Image  # matplotlib brings it along, and it is slow to import
 
