@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -27,7 +27,10 @@ from fedbandit.logs.log import Log
 
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
+FAMILIES, STEPS = 3, (0.75, 1.33)  # the best families, which are tried at thresholds around the fitted ones as well
 EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
+
+Place = tuple[Family, float]  # of a setting on the curve of its family
 
 
 def advise(
@@ -73,6 +76,8 @@ def advise(
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
+    more = _around(field, best_few(first, baselines, len(field), spendable))
+    first = worlds.try_all(dict.fromkeys([*field, *more, *baselines]), FIRST_WORLDS)
     tried = finals(worlds, first, baselines, spendable)
     choice = choose(tried, baselines[0], spendable)
     best = best_few(tried, baselines, 1, spendable)[0]
@@ -104,7 +109,7 @@ def _idle_talk(known: DescribedLog, allowed: float) -> tuple[float, float]:
     return every, idle
 
 
-def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[Candidate]:
+def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> dict[Candidate, Place]:
     """Return two settings of each family, whose bytes are about the budget and half of it.
 
     The logged choices tell without any model where to look. Those of an algorithm that learns vary less, and send less,
@@ -112,16 +117,28 @@ def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[
     """
     logged = logged_world(worlds.rows)
 
-    def settings(family: Family) -> list[Candidate]:
+    def thresholds(family: Family) -> Iterator[float]:
         rough = Curve(lambda threshold: worlds.bytes_in([logged], family.at(threshold)))
-        found = []
         for part in TARGETS:
             first = rough.threshold_for(part * spendable)
             fine = Curve(lambda threshold: worlds.bytes_in(worlds.few, family.at(threshold)), first)
-            found.append(fine.threshold_for(part * spendable))
-        return [Candidate(family.name, family.setting, family.at(threshold)) for threshold in dict.fromkeys(found)]
+            yield fine.threshold_for(part * spendable)
 
-    return [each for family in curves for each in settings(family)]
+    return {_setting(family, each): (family, each) for family in curves for each in thresholds(family)}
+
+
+def _setting(family: Family, threshold: float) -> Candidate:
+    return Candidate(family.name, family.setting, family.at(threshold))
+
+
+def _around(field: dict[Candidate, Place], ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Return the best setting of each of the best few families, with thresholds a little lower and higher.
+
+    Settings of equal bytes may differ in regret: one that synchronises twice does so sooner or later.
+    """
+    best = {field[each][0]: field[each][1] for each in reversed(ranked)}  # the best of each family stays
+    few = list(dict.fromkeys(field[each][0] for each in ranked))[:FAMILIES]
+    return [_setting(each, float(f"{best[each] * step:.4g}")) for each in few for step in STEPS]
 
 
 def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendable: float) -> Tried:
@@ -139,12 +156,7 @@ def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendab
 
 
 def _bytes_band(worlds: Worlds, advised: Candidate, tried: Tried) -> tuple[float, float]:
-    """Return between what the bytes of the advised setting are, in nine of ten worlds of this time and of another.
-
-    Thresholds were fitted to the arrivals of the log. Where these are near a jump of the bytes, worlds of the same
-    arrivals agree, and those of others tell.
-    """
-    return band_of(np.concatenate([tried.of(advised)[1], worlds.bytes_at_other_times(advised.algorithm, ALL_WORLDS)]))
+    return band_of(worlds.try_all([advised], 2 * ALL_WORLDS).bytes[0])
 
 
 def _exploring(worlds: Worlds, advised: Candidate) -> ExploringCost:

@@ -12,6 +12,8 @@ from fedbandit.advice.trials import Candidate, Tried
 from fedbandit.core.arrays import Floats
 
 CLOSE = 1.1  # regret within 10 % of the best counts as good as the best
+NEARLY = 1.03  # regret for which one with steady bytes is preferred
+STEADY = 0.1  # bytes are steady that are no farther from their mean than this part of it, in nine of ten draws
 BAND = (5.0, 95.0)  # percentiles over draws
 
 
@@ -58,13 +60,41 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
 
 
 def choose(tried: Tried, alone: Candidate, allowed: float) -> Choice:
-    """Return the setting of least mean regret among those within the budget, or alone if none is surely better."""
+    """Return the setting to recommend among those within the budget, or alone if it is not surely better.
+
+    It is the one of least mean regret whose bytes are steady, if its regret is nearly the least of all; if there is
+    none such, of those with nearly the least the one whose bytes vary the least.
+    """
     within = [each for each in tried.candidates if not each.is_pooled and tried.means(each)[1] <= allowed]
     best = min(within, key=tried.means)  # of equals the cheaper one
+    if best is not alone:
+        best = _steadiest([each for each in within if each is not alone], tried)
     gained = tried.of(alone)[0] - tried.of(best)[0]
     low, high = interval_of(gained)
     helps = best is not alone and low > 0
     return Choice(best if helps else alone, helps, float(gained.mean()), (low, high))
+
+
+def _steadiest(some: Sequence[Candidate], tried: Tried) -> Candidate:
+    least = min(tried.means(each)[0] for each in some)
+    nearly = [each for each in some if tried.means(each)[0] <= NEARLY * least]
+    steady = [each for each in nearly if is_steady(tried.of(each)[1])]
+    return min(steady, key=tried.means) if steady else min(nearly, key=lambda each: spread_of(tried.of(each)[1]))
+
+
+def spread_of(bytes: Floats) -> float:
+    """Return how far bytes are from their mean, beside it, in nine of ten draws at most; 0 where nothing is sent.
+
+    >>> spread_of(np.array([95.0, 100.0, 105.0]))
+    0.045
+    """
+    mean = float(bytes.mean())
+    return max(abs(each - mean) / mean for each in band_of(bytes)) if mean else 0.0
+
+
+def is_steady(bytes: Floats) -> bool:
+    """Tell whether bytes are near their mean, in nine of ten draws."""
+    return spread_of(bytes) <= STEADY
 
 
 def best_few(tried: Tried, kept: Sequence[Candidate], count: int, allowed: float) -> list[Candidate]:
