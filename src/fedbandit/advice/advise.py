@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from fedbandit.logs.log import Log
 
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
+BYTES_WORLDS = 40  # that the advised setting's bytes are predicted by: it was not chosen by half of these
 FAMILIES, STEPS = 3, (0.75, 1.33)  # the best families, which are tried at thresholds around the fitted ones as well
 EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
 
@@ -71,8 +73,8 @@ def advise(
     curves = families(noise, least, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
-    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 3)
-    worlds.to_run += 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
+    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    worlds.to_run += 2 * FAMILIES * FIRST_WORLDS + BYTES_WORLDS - ALL_WORLDS + 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
@@ -80,14 +82,19 @@ def advise(
     first = worlds.try_all(dict.fromkeys([*field, *more, *baselines]), FIRST_WORLDS)
     tried = finals(worlds, first, baselines, spendable)
     choice = choose(tried, baselines[0], spendable)
-    best = best_few(tried, baselines, 1, spendable)[0]
+    sent = worlds.try_all([choice.candidate], BYTES_WORLDS).bytes[0]
+    best = choice.candidate if choice.helps else best_few(tried, baselines, 1, spendable)[0]
     return Advice(
         log=known, budget=allowed, every=every, idle=idle, choice=choice,
-        points=tuple(points(tried, *baselines, spendable)), screened=tuple(points(first, *baselines, spendable)),
+        points=tuple(
+            replace(each, bytes=float(sent.mean())) if each.candidate == choice.candidate else each
+            for each in points(tried, *baselines, spendable)
+        ),
+        screened=tuple(points(first, *baselines, spendable)),
         checks=checks_of(known.rows, model, features),
         exploring=_exploring(worlds, choice.candidate), uploads=_uploads(worlds, best),
         warm_start=warm_start_of(worlds, choice.candidate, baselines[0], tried),
-        bytes_band=_bytes_band(worlds, choice.candidate, tried),
+        bytes_band=band_of(sent),
         logged_bytes=worlds.bytes_in([logged_world(worlds.rows)], choice.candidate.algorithm),
     )  # fmt: skip
 
@@ -153,10 +160,6 @@ def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendab
         if any(tried.means(each)[1] <= spendable for each in ranked[:count]):
             break
     return tried
-
-
-def _bytes_band(worlds: Worlds, advised: Candidate, tried: Tried) -> tuple[float, float]:
-    return band_of(worlds.try_all([advised], 2 * ALL_WORLDS).bytes[0])
 
 
 def _exploring(worlds: Worlds, advised: Candidate) -> ExploringCost:
