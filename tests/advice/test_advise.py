@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.advice.advise import FAMILIES, STEPS, finals
+from fedbandit.advice.advise import FAMILIES, STEPS, around, finals
 from fedbandit.advice.checks import checks_of
 from fedbandit.advice.families import families
 from fedbandit.advice.model.fitted import Rows, fit
@@ -67,14 +67,28 @@ def test_all_families_are_tried_at_two_budgets_beside_both_ends(advice):
     assert {each.draws for each in advice.screened} == {4}
 
 
-def test_the_best_families_are_tried_at_thresholds_around_the_fitted_ones(advice):
-    tried = [
-        (each.candidate.name, each.candidate.setting, each.candidate.algorithm.sync_threshold)
-        for each in advice.screened
-        if each.candidate.name == "sync-linucb"
+def test_the_best_few_families_are_tried_at_other_thresholds_near_the_best_of_each():
+    some = families(0.1, smallest_upload=10)
+    field = {Candidate(each.name, each.setting, each.at(at)): (each, at) for each in some[:6] for at in (1.0, 8.0)}
+    regret = np.array([[9, 8, 2, 3, 5, 4, 1, 6, 7, 10, 2, 3]], dtype=float).T
+    spent = np.array([[90, 80, 90, 50, 120, 60, 151, 160, 90, 80, 90, 50]], dtype=float).T
+    near = around(field, Tried(list(field), regret, spent), spendable=100)
+    # the second is within the budget, and the sixth is just like it; the third is over it at 1 and better at 8
+    assert [(each.name, each.setting) for each in near] == [
+        (each.name, each.setting) for each in (some[1], some[2], some[4]) for _ in range(3)
     ]
-    assert len(tried) == 4
-    assert any(two / one == pytest.approx(1.33 / 0.75, rel=1e-3) for *_, one in tried for *_, two in tried)
+    best = [(some[1], 1.0), (some[2], 8.0), (some[4], 1.0)]
+    assert [each.algorithm for each in near] == [
+        family.at(threshold * step) for family, threshold in best for step in (0.5, 0.75, 1.33)
+    ]
+    over = around(field, Tried(list(field), regret, spent + 30), spendable=100)
+    assert [each.algorithm for each in over[:2]] == [some[1].at(1.33), some[1].at(1.77)]
+
+
+def test_all_that_is_near_is_tried_too(advice):
+    fitted, near = advice.screened[: -AROUND - len(BOTH_ENDS)], advice.screened[-AROUND - len(BOTH_ENDS) :]
+    assert {each.candidate.name for each in near} > set(BOTH_ENDS)
+    assert len(fitted) <= 16
 
 
 def test_thresholds_are_fitted_to_about_the_budget_and_about_half_of_it(advice):

@@ -117,3 +117,9 @@ def test_sure_is_the_share_of_draws_in_which_it_is_nearly_the_best_that_the_budg
 def test_the_best_few_are_within_the_budget_if_there_are_enough():
     assert best_few(tried(**WELL), (ALONE, POOLED), 2, allowed=100) == [ONE, TWO]
     assert best_few(tried(**WELL), (ALONE, POOLED), 3, allowed=99) == [TWO, ONE, THREE]  # then the cheaper ones
+
+
+def test_of_the_best_few_each_did_something_else():
+    same = tried(**{**WELL, "two": WELL["one"]})
+    same.bytes[1] = same.bytes[0]
+    assert best_few(same, (ALONE, POOLED), 3, allowed=200) == [THREE, ONE]

@@ -12,7 +12,7 @@ from fedbandit.advice.budget import bytes_a_day
 from fedbandit.advice.checks import checks_of
 from fedbandit.advice.described_log import DescribedLog, describe
 from fedbandit.advice.families import Family, families
-from fedbandit.advice.frontier import band_of, best_few, choose, points
+from fedbandit.advice.frontier import band_of, best_few, choose, distinct, points
 from fedbandit.advice.idle import idle_bytes_a_day, pause_for
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import logged_world
@@ -29,7 +29,9 @@ from fedbandit.logs.log import Log
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
 BYTES_WORLDS = 40  # that the advised setting's bytes are predicted by: it was not chosen by half of these
-FAMILIES, STEPS = 3, (0.75, 1.33)  # the best families, which are tried at thresholds around the fitted ones as well
+FAMILIES = 3  # the best ones, which are tried at other thresholds near the fitted one
+STEPS, STEPS_UP = (0.5, 0.75, 1.33), (1.33, 1.77)  # by which these are multiplied; the second where it is over the budget
+MOST_OVER = 1.5  # beyond this part of the budget none of them brings a family within
 EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
 
 Place = tuple[Family, float]  # of a setting on the curve of its family
@@ -74,12 +76,11 @@ def advise(
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
     worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
-    worlds.to_run += 2 * FAMILIES * FIRST_WORLDS + BYTES_WORLDS - ALL_WORLDS + 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
+    worlds.to_run += len(STEPS) * FAMILIES * FIRST_WORLDS + BYTES_WORLDS - ALL_WORLDS + 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
-    more = _around(field, best_few(first, baselines, len(field), spendable))
-    first = worlds.try_all(dict.fromkeys([*field, *more, *baselines]), FIRST_WORLDS)
+    first = worlds.try_all(dict.fromkeys([*field, *around(field, first, spendable), *baselines]), FIRST_WORLDS)
     tried = finals(worlds, first, baselines, spendable)
     choice = choose(tried, baselines[0], spendable)
     sent = worlds.try_all([choice.candidate], BYTES_WORLDS).bytes[0]
@@ -138,14 +139,21 @@ def _setting(family: Family, threshold: float) -> Candidate:
     return Candidate(family.name, family.setting, family.at(threshold))
 
 
-def _around(field: dict[Candidate, Place], ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Return the best setting of each of the best few families, with thresholds a little lower and higher.
+def around(field: dict[Candidate, Place], first: Tried, spendable: float) -> list[Candidate]:
+    """Return the best settings of the best few families, with other thresholds near theirs.
 
-    Settings of equal bytes may differ in regret: one that synchronises twice does so sooner or later.
+    Settings of equal bytes may differ in regret: one that synchronises twice does so sooner or later. And bytes may jump,
+    so a family counts whose setting is over the budget, if a larger threshold may bring it within.
     """
-    best = {field[each][0]: field[each][1] for each in reversed(ranked)}  # the best of each family stays
-    few = list(dict.fromkeys(field[each][0] for each in ranked))[:FAMILIES]
-    return [_setting(each, float(f"{best[each] * step:.4g}")) for each in few for step in STEPS]
+    near = [each for each in field if first.means(each)[1] <= MOST_OVER * spendable]
+    best: dict[Family, Candidate] = {}
+    for each in distinct(sorted(near, key=first.means), first):
+        best.setdefault(field[each][0], each)
+    found = []
+    for family, each in list(best.items())[:FAMILIES]:
+        steps = STEPS if first.means(each)[1] <= spendable else STEPS_UP
+        found += [_setting(family, float(f"{field[each][1] * step:.4g}")) for step in steps]
+    return found
 
 
 def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendable: float) -> Tried:

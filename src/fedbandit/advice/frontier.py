@@ -121,7 +121,16 @@ def best_few(tried: Tried, kept: Sequence[Candidate], count: int, allowed: float
         regret, spent = tried.means(candidate)
         return (True, spent, regret) if spent > allowed else (False, regret, spent)
 
-    return sorted((each for each in tried.candidates if each not in kept), key=rank)[:count]
+    ranked = sorted((each for each in tried.candidates if each not in kept), key=rank)
+    return distinct(ranked, tried)[:count]
+
+
+def distinct(some: Sequence[Candidate], tried: Tried) -> list[Candidate]:
+    """Return settings without those that did the same as one before: with rare uploads some thresholds never matter."""
+    found: dict[tuple[float, float], Candidate] = {}
+    for each in some:
+        found.setdefault(tried.means(each), each)
+    return list(found.values())
 
 
 def _field(tried: Tried, pooled: Candidate, allowed: float) -> Floats:
