@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.advice.advise import FAMILIES, STEPS, around, finals
+from fedbandit.advice.advise import around, finals
 from fedbandit.advice.checks import checks_of
 from fedbandit.advice.families import families
 from fedbandit.advice.model.fitted import Rows, fit
@@ -15,7 +15,6 @@ from fedbandit.simulation.in_process import simulate
 from samples.shop_logs import FEATURES, shop_files, shop_rows
 from samples.small_logs import as_csv
 
-AROUND = FAMILIES * len(STEPS)  # settings around those that were fitted
 BOTH_ENDS = ("local-linucb", "pooled-linucb")
 
 
@@ -67,41 +66,39 @@ def test_all_families_are_tried_at_two_budgets_beside_both_ends(advice):
     assert {each.draws for each in advice.screened} == {4}
 
 
-def test_the_best_few_families_are_tried_at_other_thresholds_near_the_best_of_each():
-    some = families(0.1, smallest_upload=10)
-    field = {Candidate(each.name, each.setting, each.at(at)): (each, at) for each in some[:6] for at in (1.0, 8.0)}
-    regret = np.array([[9, 8, 2, 3, 5, 4, 1, 6, 7, 10, 2, 3]], dtype=float).T
-    spent = np.array([[90, 80, 90, 50, 120, 60, 151, 160, 90, 80, 90, 50]], dtype=float).T
+def test_the_best_families_are_tried_at_other_thresholds_near_the_best_of_each():
+    one, two, three, four, five, six, seven, _ = families(0.1, smallest_upload=10)
+    places = {
+        (one, 1.0): (9, 90), (one, 8.0): (8, 80), (two, 1.0): (2, 90), (two, 8.0): (3, 50), (three, 1.0): (4, 120),
+        (three, 8.0): (5, 60), (four, 1.0): (1, 151), (five, 8.0): (2, 90), (six, 1.0): (7, 90), (seven, 1.0): (10, 1),
+    }  # fmt: skip
+    field = {Candidate(each.name, each.setting, each.at(at)): (each, at) for each, at in places}
+    regret, spent = np.array(list(places.values()), dtype=float).T[:, :, np.newaxis]
     near = around(field, Tried(list(field), regret, spent), spendable=100)
-    # the second is within the budget, and the sixth is just like it; the third is over it at 1 and better at 8
-    assert [(each.name, each.setting) for each in near] == [
-        (each.name, each.setting) for each in (some[1], some[2], some[4]) for _ in range(3)
-    ]
-    best = [(some[1], 1.0), (some[2], 8.0), (some[4], 1.0)]
+    # `three` is over the budget, `four` by too much; `five` did the same as `two`
+    around_these = [(two, 1.0), (three, 1.0), (six, 1.0), (one, 8.0), (seven, 1.0)]
     assert [each.algorithm for each in near] == [
-        family.at(threshold * step) for family, threshold in best for step in (0.5, 0.75, 1.33)
+        family.at(threshold * step)
+        for family, threshold in around_these
+        for step in ((1.33, 1.77) if family is three else (0.5, 0.75, 1.33))
     ]
-    over = around(field, Tried(list(field), regret, spent + 30), spendable=100)
-    assert [each.algorithm for each in over[:2]] == [some[1].at(1.33), some[1].at(1.77)]
-
-
-def test_all_that_is_near_is_tried_too(advice):
-    fitted, near = advice.screened[: -AROUND - len(BOTH_ENDS)], advice.screened[-AROUND - len(BOTH_ENDS) :]
-    assert {each.candidate.name for each in near} > set(BOTH_ENDS)
-    assert len(fitted) <= 16
+    assert len(around(field, Tried(list(field), regret, spent), spendable=1e3)) == 5 * 3
 
 
 def test_thresholds_are_fitted_to_about_the_budget_and_about_half_of_it(advice):
     spendable = min((advice.budget - advice.idle) * advice.log.days, advice.log.raw_bytes)
-    parts = {
-        each.candidate.algorithm: each.bytes / spendable
-        for each in advice.screened[: -AROUND - len(BOTH_ENDS)]
-        if each.candidate.name.startswith(("lean", "async"))
-    }
-    fitted = [part for part in parts.values() if 0.4 <= part <= 0.55 or 0.8 <= part <= 1.0]
-    assert min(fitted) < 0.6 < max(fitted)
-    for algorithm, part in parts.items():  # else uploads are as many as their smallest size allows
-        assert part in fitted or (part < 0.4 and algorithm.upload_threshold == 1 + LOW), (algorithm, part)
+    for family in families(0.2, smallest_upload=10):
+        tried = [
+            each for each in advice.screened
+            if (each.candidate.name, each.candidate.setting) == (family.name, family.setting)
+        ]  # fmt: skip
+        parts = [each.bytes / spendable for each in tried]
+        if family.name == "sync-linucb":
+            continue  # its bytes are those of whole synchronisations
+        for low, high in ((0.4, 0.55), (0.8, 1.0)):  # else uploads are as many as their smallest size allows
+            is_least = any(each.candidate.algorithm.upload_threshold == 1 + LOW for each in tried)
+            assert any(low <= part <= high for part in parts) or (max(parts) < low and is_least), (family, parts)
+    assert len(advice.screened) > 16 + len(BOTH_ENDS)  # and what is near the best of them
 
 
 def test_the_noise_of_the_log_is_told_to_the_algorithms(advice):

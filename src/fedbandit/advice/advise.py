@@ -29,7 +29,7 @@ from fedbandit.logs.log import Log
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
 BYTES_WORLDS = 40  # that the advised setting's bytes are predicted by: it was not chosen by half of these
-FAMILIES = 3  # the best ones, which are tried at other thresholds near the fitted one
+FAMILIES = 5  # the best ones, which are tried at other thresholds near the fitted one
 STEPS, STEPS_UP = (0.5, 0.75, 1.33), (1.33, 1.77)  # by which these are multiplied; the second where it is over the budget
 MOST_OVER = 1.5  # beyond this part of the budget none of them brings a family within
 EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
@@ -82,7 +82,7 @@ def advise(
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
     first = worlds.try_all(dict.fromkeys([*field, *around(field, first, spendable), *baselines]), FIRST_WORLDS)
     tried = finals(worlds, first, baselines, spendable)
-    choice = choose(tried, baselines[0], spendable)
+    choice = choose(tried, baselines[0], spendable, model.changes)
     sent = worlds.try_all([choice.candidate], BYTES_WORLDS).bytes[0]
     best = choice.candidate if choice.helps else best_few(tried, baselines, 1, spendable)[0]
     return Advice(

@@ -89,10 +89,7 @@ class FittedModel:
 
     def means(self, rows: Rows, theta: Floats) -> Floats:
         """Return the mean reward of all arms (T, K) of the rows that it was fitted to, for parameters of each group."""
-        found = np.empty(rows.vectors.shape[:2])
-        for each in range(len(theta)):
-            own = self.group == each
-            found[own] = rows.vectors[own] @ theta[each]
+        found: Floats = (rows.vectors @ theta[self.group][:, :, np.newaxis])[:, :, 0]
         return found if self.link is None else self.link(found)
 
     def predicted(self, rows: Rows) -> Floats:
