@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from fedbandit.advice.advice import Advice, ExploringCost, UploadCost
 from fedbandit.advice.budget import bytes_a_day
 from fedbandit.advice.checks import checks_of
@@ -30,7 +28,7 @@ TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
 BYTES_WORLDS = 40  # that the advised setting's bytes are predicted by: it was not chosen by half of these
 FAMILIES = 5  # the best ones, which are tried at other thresholds near the fitted one
-STEPS, STEPS_UP = (0.5, 0.75, 1.33), (1.33, 1.77)  # by which these are multiplied; the second where it is over the budget
+STEPS, STEPS_UP = (0.5, 0.75, 1.33), (1.33, 1.77)  # by which it is multiplied; the second where it costs too much
 MOST_OVER = 1.5  # beyond this part of the budget none of them brings a family within
 EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
 
@@ -57,6 +55,7 @@ def advise(
     arrivals and arms are the log's own, in another order within each tenth of the time. `advice.doubts` tells whether
     the setting or its bytes are unsure, and why.
 
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> arms, site, choice = rng.uniform(-0.5, 0.5, (600, 3, 2)), rng.integers(4, size=600), rng.integers(3, size=600)
     >>> reward = arms[np.arange(600), choice] @ [0.8, -0.4] + 0.1 * rng.standard_normal(600)
@@ -76,7 +75,7 @@ def advise(
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
     worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
-    worlds.to_run += len(STEPS) * FAMILIES * FIRST_WORLDS + BYTES_WORLDS - ALL_WORLDS + 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
+    worlds.to_run += (len(STEPS) * FAMILIES + 2) * FIRST_WORLDS + BYTES_WORLDS - ALL_WORLDS + 2 * WARM_DRAWS + 1
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
@@ -142,8 +141,8 @@ def _setting(family: Family, threshold: float) -> Candidate:
 def around(field: dict[Candidate, Place], first: Tried, spendable: float) -> list[Candidate]:
     """Return the best settings of the best few families, with other thresholds near theirs.
 
-    Settings of equal bytes may differ in regret: one that synchronises twice does so sooner or later. And bytes may jump,
-    so a family counts whose setting is over the budget, if a larger threshold may bring it within.
+    Settings of equal bytes may differ in regret: one that synchronises twice does so sooner or later. And bytes may
+    jump, so a family counts whose setting is over the budget, if a larger threshold may bring it within.
     """
     near = [each for each in field if first.means(each)[1] <= MOST_OVER * spendable]
     best: dict[Family, Candidate] = {}

@@ -78,15 +78,12 @@ def choose(tried: Tried, alone: Candidate, allowed: float, changes: bool = False
     return Choice(advised, helps, float(gained.mean()), (low, high), _rivals(advised, tried, alone, allowed, changes))
 
 
-def _rivals(
-    advised: Candidate, tried: Tried, alone: Candidate, allowed: float, changes: bool
-) -> tuple[Candidate, ...]:
+def _rivals(advised: Candidate, tried: Tried, alone: Candidate, allowed: float, changes: bool) -> tuple[Candidate, ...]:
     """Return the settings beside which the advised one is perhaps not close to the best, the best first.
 
-    The 95 % interval of its mean regret less 1.1 times theirs holds a number above 0. Bytes are predicted to a tenth, so
-    settings that take up to a tenth more than the budget count. How rewards will go on to change is not in the log, and
-    a federation forgets more slowly than a site alone: where they change, whether to federate at all is sure only if the
-    one regret is by a tenth below the other.
+    The 95 % interval of its mean regret less 1.1 times theirs holds a number above 0. Bytes are predicted to a tenth,
+    so settings that take up to a tenth more than the budget count. How rewards will go on to change is not in the log:
+    where they change, whether to federate at all is sure only if the one regret is by a tenth below the other.
     """
     regret = tried.of(advised)[0]
 

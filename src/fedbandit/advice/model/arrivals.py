@@ -1,8 +1,8 @@
 """Who comes when: arrivals like those of a log, of which one log shows one outcome.
 
 A site that came 160 times where others came 140 times may be busier, or it had luck. How many turns a site has decides
-when it sends, so worlds that repeat the counts of the log repeat its luck. Counts are taken as Poisson, and rates between
-sites, and of each site between tenths of the time, as gamma, whose variance is what the counts vary more than luck would:
+when it sends, so worlds that repeat the counts of the log repeat its luck. Counts are taken as Poisson, and rates of
+sites, and of each site in tenths of the time, as gamma, whose variance is what counts vary more than luck would:
 
     count ~ Poisson(expected * rate),   rate ~ Gamma with mean 1 and variance v,
     rate given the count ~ Gamma(1/v + count, 1/v + expected)
@@ -94,7 +94,7 @@ def arrivals_of(site: Ints) -> Arrivals:
     count = np.zeros((len(first), TENTHS))
     np.add.at(count, (site[~is_first], tenth[~is_first]), 1)
     begun = is_first.cumsum()
-    until = np.concatenate([[0.0], np.where(is_first, 0.0, 1 / begun).cumsum()])  # with equal rates, of a site that began
+    until = np.concatenate([[0.0], np.where(is_first, 0.0, 1 / begun).cumsum()])  # of a site that began, at equal rates
     ends = np.searchsorted(tenth, np.arange(TENTHS + 1))
     since = np.clip(first[:, np.newaxis] + 1, ends[:-1], ends[1:])
     expected = until[ends[1:]] - until[since]

@@ -26,9 +26,9 @@ class Link:
 def link_of(expected: Floats, reward: Floats) -> Link:
     """Return the link by logistic regression of rewards, each 0 or 1, on what a linear model expects of them.
 
-    Near the mean m of rewards a straight line has the level log(m / (1 - m)) and the slope 1 / (m (1 - m)). Around these
-    both have normal priors, of deviations 1 and the slope itself, so that they are finite even where the model tells all
-    rewards apart.
+    Near the mean m of rewards a straight line has the level log(m / (1 - m)) and the slope 1 / (m (1 - m)). Around
+    these both have normal priors, of deviations 1 and the slope itself, so that they are finite even where the model
+    tells all rewards apart.
 
     >>> expected = np.repeat(np.linspace(0.1, 0.9, 9), 10)
     >>> link = link_of(expected, np.tile(np.arange(10) / 10 + 0.05, 9) < expected)
@@ -39,7 +39,7 @@ def link_of(expected: Floats, reward: Floats) -> Link:
     straight = 1.0 / (mean * (1.0 - mean))
 
     def unlikely(found: Floats) -> tuple[float, Floats]:
-        """Return minus the logarithm of the posterior, and its gradient; the slope is in slopes of the straight line."""
+        """Return minus the logarithm of the posterior, and its gradient; the slope is beside that of the line."""
         level, slope = found
         value = logit(mean) + level + slope * along
         missed = expit(value) - reward

@@ -61,9 +61,9 @@ def logged_world(rows: Rows) -> LogWorld:
 def drawn_world(rows: Rows, model: FittedModel, number: int) -> LogWorld:
     """Return the world of the n-th draw of the model; the same number gives the same world.
 
-    Turns are rows of the log, each in about its time; a row may be several turns. Who comes when is drawn as well, and so
-    are the parameters. Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and a
-    residual.
+    Turns are rows of the log, each in about its time; a row may be several turns. Who comes when is drawn as well, and
+    so are the parameters. Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and
+    a residual.
     """
     rng = stream(number, "world of a log")
     order = rows.arrivals.draw(rng)
