@@ -26,7 +26,7 @@ from fedbandit.logs.log import Log
 
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
-BYTES_WORLDS = 40  # that the advised setting's bytes are predicted by: it was not chosen by half of these
+BYTES_WORLDS = 40  # in which the bytes of the advised setting are predicted: half of them had no part in the choice
 FAMILIES = 5  # the best ones, which are tried at other thresholds near the fitted one
 STEPS, STEPS_UP = (0.5, 0.75, 1.33), (1.33, 1.77)  # by which it is multiplied; the second where it costs too much
 MOST_OVER = 1.5  # beyond this part of the budget none of them brings a family within
@@ -51,9 +51,9 @@ def advise(
     on at least, with which all are tried and the advised one is deployed; by default that of every federation that is
     deployed, max(10, 2 d). `progress` is called with the runs that are done and planned.
 
-    Rewards are those of a linear model that is fitted to the log, in several draws of what the log leaves open;
-    arrivals and arms are the log's own, in another order within each tenth of the time. `advice.doubts` tells whether
-    the setting or its bytes are unsure, and why.
+    Arms are those of the log; who comes when, and what arms earn, is drawn from models that are fitted to it, several
+    times, as far as the log leaves them open. `advice.doubts` tells whether the setting or its bytes are unsure, and
+    why.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
