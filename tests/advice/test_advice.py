@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.advice.advice import UploadCost
+from fedbandit.advice.advice import UploadCost, described
 from fedbandit.advice.model.fit_check import FitCheck
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import drawn_world
@@ -23,24 +23,23 @@ def test_the_sentence_says_what_to_take_what_it_buys_and_what_it_costs(advice):
     assert "kB a day" in said
 
 
-SETTING = {"setting": "its regret was within 10 % of the best in only 90% of the draws"}
-
-
 def off(less, more):
     return {"bytes": f"in nine of ten draws messages take {less} less to {more} more than predicted"}
 
 
 @pytest.mark.parametrize(
-    ("regret", "low", "high", "doubts"),
+    ("has_rival", "low", "high", "doubts"),
     [
-        (0.95, 0.91, 1.09, {}), (0.9, 1.0, 1.0, SETTING), (1.0, 0.88, 1.0, off("12%", "0%")),
-        (1.0, 1.01, 1.12, off("0%", "12%")), (0.9, 0.5, 2.0, SETTING | off("50%", "100%")),
+        (False, 0.91, 1.09, {}), (True, 1.0, 1.0, {}), (False, 0.88, 1.0, off("12%", "0%")),
+        (False, 1.01, 1.12, off("0%", "12%")), (True, 0.5, 2.0, off("50%", "100%")),
     ],
 )  # fmt: skip
-def test_advice_is_sure_of_a_setting_and_of_its_bytes_where_draws_agree(advice, regret, low, high, doubts):
-    point = replace(advice.point, sure=regret)
-    others = tuple(each for each in advice.points if each is not advice.point)
-    one = replace(advice, points=(*others, point), bytes_band=(low * point.bytes, high * point.bytes))
+def test_advice_is_sure_of_a_setting_without_rivals_and_of_bytes_that_are_near(advice, has_rival, low, high, doubts):
+    rival = next(each for each in advice.points if each.candidate != advice.choice.candidate)
+    if has_rival:
+        doubts = {"setting": f"its regret may be more than 10 % above that of {described(rival)}"} | doubts
+    choice = replace(advice.choice, rivals=(rival.candidate,) if has_rival else ())
+    one = replace(advice, choice=choice, bytes_band=(low * advice.point.bytes, high * advice.point.bytes))
     assert one.doubts == doubts
     assert one.is_sure == (not doubts)
     for what in ("setting", "bytes"):

@@ -43,6 +43,47 @@ def test_of_equals_the_cheaper_is_recommended():
     assert best_few(same, (ALONE, POOLED), 1, allowed=100) == [TWO]
 
 
+def with_bytes(found, **bytes):
+    places = {"one": ONE, "two": TWO, "three": THREE}
+    for name, spent in bytes.items():
+        found.bytes[found.candidates.index(places[name])] = spent
+    return found
+
+
+def test_of_nearly_equal_regrets_the_one_with_steady_bytes_is_recommended():
+    jumps = [50, 150, 50, 50]
+    near = {**WELL, "two": [10.3, 12.3, 11.3, 10.3]}  # 2.8 % more than ONE
+    assert choose(with_bytes(tried(**near), one=jumps), ALONE, allowed=100).candidate == TWO
+    assert choose(with_bytes(tried(**near), one=jumps, two=[50, 50, 50, 80]), ALONE, allowed=100).candidate == TWO
+    assert choose(with_bytes(tried(**near), one=jumps, two=[10, 150, 10, 10]), ALONE, allowed=100).candidate == ONE
+    assert choose(with_bytes(tried(**near), one=[95, 105, 95, 105]), ALONE, allowed=100).candidate == ONE
+    farther = {**near, "two": [10.4, 12.4, 11.4, 10.4]}  # 3.7 %
+    assert choose(with_bytes(tried(**farther), one=jumps), ALONE, allowed=100).candidate == ONE
+
+
+def test_every_site_alone_is_not_preferred_for_its_steady_bytes():
+    alone = [10.3, 12.3, 11.3, 10.3]
+    found = choose(with_bytes(tried(**{**WELL, "alone": alone}), one=[50, 150, 50, 50]), ALONE, allowed=100)
+    assert found.candidate == ONE
+    assert found.helps
+
+
+def test_a_rival_may_have_a_regret_lower_by_more_than_a_tenth():
+    assert choose(tried(**WELL), ALONE, allowed=100).rivals == (TWO,)  # it has 9 in the second world
+    worse = {**WELL, "two": [13, 14, 14, 13]}
+    assert choose(tried(**worse), ALONE, allowed=100).rivals == ()
+    assert choose(tried(**worse), ALONE, allowed=181).rivals == ()
+    assert choose(tried(**worse), ALONE, allowed=182).rivals == (THREE,)  # not within the budget, but within 1.1 of it
+
+
+def test_where_rewards_change_federation_must_be_better_or_worse_than_alone_by_a_tenth():
+    less = {**WELL, "two": [13, 14, 14, 13], "alone": [12.1, 14.1, 13.1, 12.1]}  # ONE is 0.84 of it
+    near = {**less, "alone": [11.1, 13.1, 12.1, 11.1]}  # 0.91 of it
+    below = {**less, "alone": [10.1, 11.5, 11.0, 10.0], "one": [10.3, 12, 11.2, 10.2]}  # a federation is 3 % above it
+    for changes, found in ((True, [(), (ALONE,), (ONE,)]), (False, [(), (), ()])):
+        assert [choose(tried(**each), ALONE, 100, changes).rivals for each in (less, near, below)] == found
+
+
 def test_raw_data_in_one_place_is_never_recommended():
     assert choose(tried(**WELL), ALONE, allowed=1e9).candidate == THREE
 
@@ -84,3 +125,9 @@ def test_sure_is_the_share_of_draws_in_which_it_is_nearly_the_best_that_the_budg
 def test_the_best_few_are_within_the_budget_if_there_are_enough():
     assert best_few(tried(**WELL), (ALONE, POOLED), 2, allowed=100) == [ONE, TWO]
     assert best_few(tried(**WELL), (ALONE, POOLED), 3, allowed=99) == [TWO, ONE, THREE]  # then the cheaper ones
+
+
+def test_of_the_best_few_each_did_something_else():
+    same = tried(**{**WELL, "two": WELL["one"]})
+    same.bytes[1] = same.bytes[0]
+    assert best_few(same, (ALONE, POOLED), 3, allowed=200) == [THREE, ONE]

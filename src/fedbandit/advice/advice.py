@@ -9,7 +9,7 @@ from typing import Any
 
 from fedbandit.advice.checks import Checks
 from fedbandit.advice.described_log import DescribedLog
-from fedbandit.advice.frontier import Choice, Point
+from fedbandit.advice.frontier import STEADY, Choice, Point
 from fedbandit.advice.warm_start import WarmStart
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.parameters import Described
@@ -19,8 +19,6 @@ from fedbandit.files.amounts import shown_bytes
 from fedbandit.transport.link import RESEND
 
 SAME_FOR_ALL = ("noise", "smallest_upload")  # parameters that all settings have alike, and are told apart
-SURE = 0.95  # the share of draws in which a sure setting is nearly the best: 19 of 20
-STEADY = 0.1  # bytes are sure that are not farther from those predicted than this part of them, in nine of ten draws
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,9 @@ class Advice:
     def doubts(self) -> dict[str, str]:
         """Return of what advice is unsure, the "setting" or the "bytes", and in a few words why."""
         found = {}
-        if self.point.sure < SURE:
-            found["setting"] = f"its regret was within 10 % of the best in only {self.point.sure:.0%} of the draws"
+        if self.choice.rivals:
+            rival = next(each for each in self.points if each.candidate == self.choice.rivals[0])
+            found["setting"] = f"its regret may be more than 10 % above that of {described(rival)}"
         low, high = (each / max(self.point.bytes, 1.0) for each in self.bytes_band)
         if self.point.bytes and (low < 1 - STEADY or high > 1 + STEADY):
             less, more = max(1 - low, 0.0), max(high - 1, 0.0)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fedbandit.advice.advice import Advice, ExploringCost, UploadCost
 from fedbandit.advice.budget import bytes_a_day
 from fedbandit.advice.checks import checks_of
 from fedbandit.advice.described_log import DescribedLog, describe
 from fedbandit.advice.families import Family, families
-from fedbandit.advice.frontier import band_of, best_few, choose, points
+from fedbandit.advice.frontier import band_of, best_few, choose, distinct, points
 from fedbandit.advice.idle import idle_bytes_a_day, pause_for
 from fedbandit.advice.model.fitted import fit
 from fedbandit.advice.model.worlds import logged_world
@@ -27,7 +26,13 @@ from fedbandit.logs.log import Log
 
 TARGETS = (0.5, 0.95)  # parts of the budget that thresholds are fitted to
 FIRST_WORLDS, ALL_WORLDS, FINALISTS = 4, 20, 5
+BYTES_WORLDS = 40  # in which the bytes of the advised setting are predicted: half of them had no part in the choice
+FAMILIES = 5  # the best ones, which are tried at other thresholds near the fitted one
+STEPS, STEPS_UP = (0.5, 0.75, 1.33), (1.33, 1.77)  # by which it is multiplied; the second where it costs too much
+MOST_OVER = 1.5  # beyond this part of the budget none of them brings a family within
 EXPLORE = 0.02  # what the advised setting has, so that the next log can be evaluated
+
+Place = tuple[Family, float]  # of a setting on the curve of its family
 
 
 def advise(
@@ -46,10 +51,11 @@ def advise(
     on at least, with which all are tried and the advised one is deployed; by default that of every federation that is
     deployed, max(10, 2 d). `progress` is called with the runs that are done and planned.
 
-    Rewards are those of a linear model that is fitted to the log, in several draws of what the log leaves open;
-    arrivals and arms are the log's own, in another order within each tenth of the time. `advice.doubts` tells whether
-    the setting or its bytes are unsure, and why.
+    Arms are those of the log; who comes when, and what arms earn, is drawn from models that are fitted to it, several
+    times, as far as the log leaves them open. `advice.doubts` tells whether the setting or its bytes are unsure, and
+    why.
 
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> arms, site, choice = rng.uniform(-0.5, 0.5, (600, 3, 2)), rng.integers(4, size=600), rng.integers(3, size=600)
     >>> reward = arms[np.arange(600), choice] @ [0.8, -0.4] + 0.1 * rng.standard_normal(600)
@@ -68,21 +74,27 @@ def advise(
     curves = families(noise, least, shared, algorithms)
     baselines = alone(noise), pooled(noise)
     worlds = Worlds(known.rows, model, progress or _unseen)
-    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 3)
-    worlds.to_run += 2 * WARM_DRAWS + 2 * FIRST_WORLDS + 1
+    worlds.to_run = len(curves) * (3 * MOST_RUNS + 2 * FIRST_WORLDS) + ALL_WORLDS * (FINALISTS + 2)
+    worlds.to_run += (len(STEPS) * FAMILIES + 2) * FIRST_WORLDS + BYTES_WORLDS - ALL_WORLDS + 2 * WARM_DRAWS + 1
     spendable = min((allowed - idle) * known.days, known.raw_bytes)
     field = _fitted(curves, spendable, worlds)
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
+    first = worlds.try_all(dict.fromkeys([*field, *around(field, first, spendable), *baselines]), FIRST_WORLDS)
     tried = finals(worlds, first, baselines, spendable)
-    choice = choose(tried, baselines[0], spendable)
-    best = best_few(tried, baselines, 1, spendable)[0]
+    choice = choose(tried, baselines[0], spendable, model.changes)
+    sent = worlds.try_all([choice.candidate], BYTES_WORLDS).bytes[0]
+    best = choice.candidate if choice.helps else best_few(tried, baselines, 1, spendable)[0]
     return Advice(
         log=known, budget=allowed, every=every, idle=idle, choice=choice,
-        points=tuple(points(tried, *baselines, spendable)), screened=tuple(points(first, *baselines, spendable)),
+        points=tuple(
+            replace(each, bytes=float(sent.mean())) if each.candidate == choice.candidate else each
+            for each in points(tried, *baselines, spendable)
+        ),
+        screened=tuple(points(first, *baselines, spendable)),
         checks=checks_of(known.rows, model, features),
         exploring=_exploring(worlds, choice.candidate), uploads=_uploads(worlds, best),
         warm_start=warm_start_of(worlds, choice.candidate, baselines[0], tried),
-        bytes_band=_bytes_band(worlds, choice.candidate, tried),
+        bytes_band=band_of(sent),
         logged_bytes=worlds.bytes_in([logged_world(worlds.rows)], choice.candidate.algorithm),
     )  # fmt: skip
 
@@ -104,7 +116,7 @@ def _idle_talk(known: DescribedLog, allowed: float) -> tuple[float, float]:
     return every, idle
 
 
-def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[Candidate]:
+def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> dict[Candidate, Place]:
     """Return two settings of each family, whose bytes are about the budget and half of it.
 
     The logged choices tell without any model where to look. Those of an algorithm that learns vary less, and send less,
@@ -112,16 +124,35 @@ def _fitted(curves: Sequence[Family], spendable: float, worlds: Worlds) -> list[
     """
     logged = logged_world(worlds.rows)
 
-    def settings(family: Family) -> list[Candidate]:
+    def thresholds(family: Family) -> Iterator[float]:
         rough = Curve(lambda threshold: worlds.bytes_in([logged], family.at(threshold)))
-        found = []
         for part in TARGETS:
             first = rough.threshold_for(part * spendable)
             fine = Curve(lambda threshold: worlds.bytes_in(worlds.few, family.at(threshold)), first)
-            found.append(fine.threshold_for(part * spendable))
-        return [Candidate(family.name, family.setting, family.at(threshold)) for threshold in dict.fromkeys(found)]
+            yield fine.threshold_for(part * spendable)
 
-    return [each for family in curves for each in settings(family)]
+    return {_setting(family, each): (family, each) for family in curves for each in thresholds(family)}
+
+
+def _setting(family: Family, threshold: float) -> Candidate:
+    return Candidate(family.name, family.setting, family.at(threshold))
+
+
+def around(field: dict[Candidate, Place], first: Tried, spendable: float) -> list[Candidate]:
+    """Return the best settings of the best few families, with other thresholds near theirs.
+
+    Settings of equal bytes may differ in regret: one that synchronises twice does so sooner or later. And bytes may
+    jump, so a family counts whose setting is over the budget, if a larger threshold may bring it within.
+    """
+    near = [each for each in field if first.means(each)[1] <= MOST_OVER * spendable]
+    best: dict[Family, Candidate] = {}
+    for each in distinct(sorted(near, key=first.means), first):
+        best.setdefault(field[each][0], each)
+    found = []
+    for family, each in list(best.items())[:FAMILIES]:
+        steps = STEPS if first.means(each)[1] <= spendable else STEPS_UP
+        found += [_setting(family, float(f"{field[each][1] * step:.4g}")) for step in steps]
+    return found
 
 
 def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendable: float) -> Tried:
@@ -136,15 +167,6 @@ def finals(worlds: Worlds, first: Tried, baselines: Sequence[Candidate], spendab
         if any(tried.means(each)[1] <= spendable for each in ranked[:count]):
             break
     return tried
-
-
-def _bytes_band(worlds: Worlds, advised: Candidate, tried: Tried) -> tuple[float, float]:
-    """Return between what the bytes of the advised setting are, in nine of ten worlds of this time and of another.
-
-    Thresholds were fitted to the arrivals of the log. Where these are near a jump of the bytes, worlds of the same
-    arrivals agree, and those of others tell.
-    """
-    return band_of(np.concatenate([tried.of(advised)[1], worlds.bytes_at_other_times(advised.algorithm, ALL_WORLDS)]))
 
 
 def _exploring(worlds: Worlds, advised: Candidate) -> ExploringCost:

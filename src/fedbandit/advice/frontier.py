@@ -12,6 +12,8 @@ from fedbandit.advice.trials import Candidate, Tried
 from fedbandit.core.arrays import Floats
 
 CLOSE = 1.1  # regret within 10 % of the best counts as good as the best
+NEARLY = 1.03  # regret for which one with steady bytes is preferred
+STEADY = 0.1  # bytes are steady that are no farther from their mean than this part of it, in nine of ten draws
 BAND = (5.0, 95.0)  # percentiles over draws
 
 
@@ -38,6 +40,7 @@ class Choice:
     helps: bool
     gain: float
     gain_interval: tuple[float, float]  # 95 %, of the mean over draws
+    rivals: tuple[Candidate, ...]  # settings whose regret may be so much lower that it is none of the best
 
 
 def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) -> list[Point]:
@@ -57,14 +60,62 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
     ]  # fmt: skip
 
 
-def choose(tried: Tried, alone: Candidate, allowed: float) -> Choice:
-    """Return the setting of least mean regret among those within the budget, or alone if none is surely better."""
+def choose(tried: Tried, alone: Candidate, allowed: float, changes: bool = False) -> Choice:
+    """Return the setting to recommend among those within the budget, or alone if it is not surely better.
+
+    It is the one of least mean regret whose bytes are steady, if its regret is nearly the least of all; if there is
+    none such, of those with nearly the least the one whose bytes vary the least. `changes` tells whether rewards change
+    with time.
+    """
     within = [each for each in tried.candidates if not each.is_pooled and tried.means(each)[1] <= allowed]
     best = min(within, key=tried.means)  # of equals the cheaper one
+    if best is not alone:
+        best = _steadiest([each for each in within if each is not alone], tried)
     gained = tried.of(alone)[0] - tried.of(best)[0]
     low, high = interval_of(gained)
     helps = best is not alone and low > 0
-    return Choice(best if helps else alone, helps, float(gained.mean()), (low, high))
+    advised = best if helps else alone
+    return Choice(advised, helps, float(gained.mean()), (low, high), _rivals(advised, tried, alone, allowed, changes))
+
+
+def _rivals(advised: Candidate, tried: Tried, alone: Candidate, allowed: float, changes: bool) -> tuple[Candidate, ...]:
+    """Return the settings beside which the advised one is perhaps not close to the best, the best first.
+
+    The 95 % interval of its mean regret less 1.1 times theirs holds a number above 0. Bytes are predicted to a tenth,
+    so settings that take up to a tenth more than the budget count. How rewards will go on to change is not in the log:
+    where they change, whether to federate at all is sure only if the one regret is by a tenth below the other.
+    """
+    regret = tried.of(advised)[0]
+
+    def may_win(other: Candidate) -> bool:
+        part = 1 / CLOSE if changes and alone in (advised, other) else CLOSE
+        return interval_of(regret - part * tried.of(other)[0])[1] > 0
+
+    others = (each for each in tried.candidates if each != advised and not each.is_pooled)
+    affordable = (each for each in others if tried.means(each)[1] <= (1 + STEADY) * allowed)
+    return tuple(sorted(filter(may_win, affordable), key=tried.means))
+
+
+def _steadiest(some: Sequence[Candidate], tried: Tried) -> Candidate:
+    least = min(tried.means(each)[0] for each in some)
+    nearly = [each for each in some if tried.means(each)[0] <= NEARLY * least]
+    steady = [each for each in nearly if is_steady(tried.of(each)[1])]
+    return min(steady, key=tried.means) if steady else min(nearly, key=lambda each: spread_of(tried.of(each)[1]))
+
+
+def spread_of(bytes: Floats) -> float:
+    """Return how far bytes are from their mean, beside it, in nine of ten draws at most; 0 where nothing is sent.
+
+    >>> spread_of(np.array([95.0, 100.0, 105.0]))
+    0.045
+    """
+    mean = float(bytes.mean())
+    return max(abs(each - mean) / mean for each in band_of(bytes)) if mean else 0.0
+
+
+def is_steady(bytes: Floats) -> bool:
+    """Tell whether bytes are near their mean, in nine of ten draws."""
+    return spread_of(bytes) <= STEADY
 
 
 def best_few(tried: Tried, kept: Sequence[Candidate], count: int, allowed: float) -> list[Candidate]:
@@ -74,7 +125,16 @@ def best_few(tried: Tried, kept: Sequence[Candidate], count: int, allowed: float
         regret, spent = tried.means(candidate)
         return (True, spent, regret) if spent > allowed else (False, regret, spent)
 
-    return sorted((each for each in tried.candidates if each not in kept), key=rank)[:count]
+    ranked = sorted((each for each in tried.candidates if each not in kept), key=rank)
+    return distinct(ranked, tried)[:count]
+
+
+def distinct(some: Sequence[Candidate], tried: Tried) -> list[Candidate]:
+    """Return settings without those that did the same as one before: with rare uploads some thresholds never matter."""
+    found: dict[tuple[float, float], Candidate] = {}
+    for each in some:
+        found.setdefault(tried.means(each), each)
+    return list(found.values())
 
 
 def _field(tried: Tried, pooled: Candidate, allowed: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fedbandit.advice.families import ALONE
 from fedbandit.advice.model.fitted import FittedModel, Rows
-from fedbandit.advice.model.worlds import LogWorld, another_time, drawn_world
+from fedbandit.advice.model.worlds import LogWorld, drawn_world
 from fedbandit.algorithms.linear.pooled_linucb import RawObservation
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.arrays import Floats
@@ -87,8 +87,9 @@ class Worlds:
     done: int = 0
     known: dict[tuple[Candidate, int], tuple[float, float]] = field(default_factory=dict)
 
-    def try_all(self, candidates: Sequence[Candidate], count: int) -> Tried:
+    def try_all(self, candidates: Iterable[Candidate], count: int) -> Tried:
         """Run the settings in the first `count` worlds, except where that was done before."""
+        candidates = list(candidates)
         for number in range(count):
             missing = [each for each in candidates if (each, number) not in self.known]
             if missing:
@@ -97,12 +98,7 @@ class Worlds:
                 self.known |= {(one, number): result for one, result in zip(missing, found, strict=True)}
                 self.advance(len(missing))
         both = np.array([[self.known[each, number] for number in range(count)] for each in candidates])
-        return Tried(list(candidates), both[:, :, 0], both[:, :, 1])
-
-    def bytes_at_other_times(self, algorithm: Algorithm, count: int) -> Floats:
-        """Return what an algorithm sends in each of so many worlds of other decisions than those of the log."""
-        others = (another_time(self.rows, self.model, number) for number in range(count))
-        return np.array([self.bytes_in([world], algorithm) for world in others])
+        return Tried(candidates, both[:, :, 0], both[:, :, 1])
 
     @cached_property
     def few(self) -> list[LogWorld]:

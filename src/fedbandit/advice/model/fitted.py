@@ -8,11 +8,14 @@ what is simulated with them is simulated with several draws.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from fedbandit.advice.model.arrivals import Arrivals, arrivals_of
 from fedbandit.advice.model.difference import NO_RANK, Difference, difference_of
 from fedbandit.advice.model.effects import Posterior, Scales, posterior_of, scales_of
+from fedbandit.advice.model.link import Link, link_of
 from fedbandit.advice.model.sums import Sums, sums_of
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
@@ -36,6 +39,11 @@ class Rows:
         """Return the number of sites."""
         return int(self.site.max()) + 1
 
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        """Return who comes when."""
+        return arrivals_of(self.site)
+
     @property
     def chosen(self) -> Floats:
         """Return the vectors of what was chosen (T, d)."""
@@ -56,6 +64,7 @@ class FittedModel:
     group: Ints  # (T,): of each row
     scales: Scales
     posterior: Posterior
+    link: Link | None  # where all rewards are 0 or 1: from what is expected to the chance of 1
     least_eigenvalue: float  # of the sum of x x^T over all choices: small where some direction was hardly tried
 
     @property
@@ -80,15 +89,12 @@ class FittedModel:
 
     def means(self, rows: Rows, theta: Floats) -> Floats:
         """Return the mean reward of all arms (T, K) of the rows that it was fitted to, for parameters of each group."""
-        found = np.empty(rows.vectors.shape[:2])
-        for each in range(len(theta)):
-            own = self.group == each
-            found[own] = rows.vectors[own] @ theta[each]
-        return found
+        found: Floats = (rows.vectors @ theta[self.group][:, :, np.newaxis])[:, :, 0]
+        return found if self.link is None else self.link(found)
 
     def predicted(self, rows: Rows) -> Floats:
         """Return what is expected of the choices of the rows that it was fitted to (T,)."""
-        return np.asarray((rows.chosen * self.posterior.expected()[self.group]).sum(axis=1))
+        return _expected(rows.chosen, self.group, self.posterior)
 
 
 def fit(rows: Rows, sites: int | None = None, may_change: bool = True) -> FittedModel:
@@ -117,7 +123,15 @@ def fit(rows: Rows, sites: int | None = None, may_change: bool = True) -> Fitted
     shared = Scales(np.zeros(sums.dimension), noise, float(theta @ theta) / sums.dimension)
     is_one = min(difference.p, change.p) > LIKELY
     scales = shared if is_one else scales_of(sums, _start(sums, shared))
-    return FittedModel(difference, change, group, scales, posterior_of(sums, scales), _least_tried(rows, whole))
+    posterior = posterior_of(sums, scales)
+    expected = _expected(chosen, group, posterior)
+    link = link_of(expected, rows.reward) if rows.is_binary else None
+    return FittedModel(difference, change, group, scales, posterior, link, _least_tried(rows, whole))
+
+
+def _expected(chosen: Floats, group: Ints, posterior: Posterior) -> Floats:
+    """Return what is expected of the vectors of choices, each with the parameter of its group (T,)."""
+    return np.asarray((chosen * posterior.expected()[group]).sum(axis=1))
 
 
 def _parts(rows: int, parameters: int) -> Ints:

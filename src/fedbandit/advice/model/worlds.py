@@ -1,8 +1,8 @@
-"""Worlds made of a log: its own arrivals and arms, with rewards that a fitted model draws, or its own choices."""
+"""Worlds made of a log: its own arms, with arrivals and rewards that a fitted model draws, or its own choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
 
-TENTHS = 10
 FEWEST_RESIDUALS = 30  # of a site; one with fewer has the noise of all sites
 
 
@@ -60,46 +59,16 @@ def logged_world(rows: Rows) -> LogWorld:
 
 
 def drawn_world(rows: Rows, model: FittedModel, number: int) -> LogWorld:
-    """Return the world of the n-th draw of the model's parameters; the same number gives the same world.
+    """Return the world of the n-th draw of the model; the same number gives the same world.
 
-    Turns are those of the log, in another order within each tenth of the time: in one order alone a setting may be
-    lucky. Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and a residual.
+    Turns are rows of the log, each in about its time; a row may be several turns. Who comes when is drawn as well, and
+    so are the parameters. Rewards are 0 or 1 where all of the log are, with the chance of the mean; else the mean, and
+    a residual.
     """
     rng = stream(number, "world of a log")
-    return _world_of(rows, model, _mixed(rows.site, rng.permutation), rng)
-
-
-def another_time(rows: Rows, model: FittedModel, number: int) -> LogWorld:
-    """Return the world of the n-th draw, in which other decisions come: those of each tenth are drawn from its own.
-
-    They are drawn with replacement, so that a site may have more turns than in the log, or fewer: in another time
-    nobody comes as often as in this one.
-    """
-    rng = stream(number, "another time of a log")
-    return _world_of(rows, model, _mixed(rows.site, lambda some: rng.choice(some, len(some))), rng)
-
-
-def _mixed(site: Ints, mix: Callable[[Ints], Ints]) -> Ints:
-    """Return rows of the log as turns, mixed within each tenth of the time.
-
-    The first row of each site stays in its place, for when a site begins is no matter of luck: what it is told from
-    then on is counted.
-    """
-    turns = len(site)
-    _, first = np.unique(site, return_index=True)
-    others = np.delete(np.arange(turns), first)
-    mixed = np.arange(turns)
-    for tenth in range(TENTHS):
-        some = others[others * TENTHS // turns == tenth]
-        mixed[some] = mix(some)
-    return mixed
-
-
-def _world_of(rows: Rows, model: FittedModel, order: Ints, rng: np.random.Generator) -> LogWorld:
-    """Return the world of a draw of the parameters whose turns are rows of the log; a row may be several turns."""
+    order = rows.arrivals.draw(rng)
     site, mean = rows.site[order], model.means(rows, model.draw(rng))[order]
     if rows.is_binary:
-        mean = np.clip(mean, 0.0, 1.0)
         payoff = (rng.random(mean.shape) < mean).astype(np.float64)
     else:
         payoff = mean + _noise(site, rows, rows.reward - model.predicted(rows), rng)
