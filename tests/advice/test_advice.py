@@ -56,7 +56,7 @@ def test_bytes_are_said_with_what_they_may_be(advice):
     assert f" a day ({day[0]} in nine of ten draws)." in same.sentence
 
 
-def test_warnings_make_what_is_earned_doubtful_and_neither_setting_nor_bytes(advice):
+def test_warnings_make_the_setting_unsure_and_not_the_bytes(advice):
     assert "in doubt" not in advice.sentence
     warned = replace(advice, checks=replace(advice.checks, fit=FitCheck(p=1e-9, gap=0.5)))
     assert warned.checks.warnings
