@@ -56,12 +56,13 @@ def test_bytes_are_said_with_what_they_may_be(advice):
     assert f" a day ({day[0]} in nine of ten draws)." in same.sentence
 
 
-def test_warnings_make_what_is_earned_doubtful_and_neither_setting_nor_bytes(advice):
+def test_warnings_make_the_setting_unsure_and_not_the_bytes(advice):
     assert "in doubt" not in advice.sentence
     warned = replace(advice, checks=replace(advice.checks, fit=FitCheck(p=1e-9, gap=0.5)))
     assert warned.checks.warnings
-    assert warned.doubts == advice.doubts
-    assert warned.sentence == f"{advice.sentence} What it would have earned is in doubt: see the warnings."
+    assert warned.doubts["setting"].endswith("what it would have earned is in doubt, see the warnings")
+    assert warned.doubts.get("bytes") == advice.doubts.get("bytes")
+    assert not warned.is_sure
 
 
 def test_what_a_warm_start_changes_is_said(advice):

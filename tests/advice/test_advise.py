@@ -150,7 +150,7 @@ def test_rewards_that_change_with_time_are_simulated_so_and_warned_of(tmp_path):
         log, fb.Features.read(tmp_path / "features.toml"), budget="20 kB/day", algorithms=["async-linucb"]
     )
     assert advice.checks.changes
-    assert "in doubt: see the warnings" in advice.sentence
+    assert "in doubt, see the warnings" in advice.sentence
     assert advice.warm_start_sentence.endswith("so what is old may be worth less than that")
     assert any(each.startswith("rewards change with time") for each in advice.checks.warnings)
     assert any(each.startswith("time: rewards change with it (F(") for each in advice.checks.findings)
@@ -166,7 +166,7 @@ def test_bent_rewards_make_what_is_earned_doubtful(tmp_path):
     log = fb.Log.read(as_csv(rows, tmp_path / "log.csv"))
     features = fb.Features.read(tmp_path / "features.toml")
     advice = fb.advise(log, features, budget="20 kB/day", algorithms=["async-linucb"])
-    assert "in doubt: see the warnings" in advice.sentence
+    assert "in doubt, see the warnings" in advice.sentence
     assert any("not linear in these features" in each for each in advice.checks.warnings)
 
 

@@ -76,10 +76,14 @@ class Advice:
     @property
     def doubts(self) -> dict[str, str]:
         """Return of what advice is unsure, the "setting" or the "bytes", and in a few words why."""
-        found = {}
+        found, of_setting = {}, []
         if self.choice.rivals:
             rival = next(each for each in self.points if each.candidate == self.choice.rivals[0])
-            found["setting"] = f"its regret may be more than 10 % above that of {described(rival)}"
+            of_setting.append(f"its regret may be more than 10 % above that of {described(rival)}")
+        if self.checks.warnings:
+            of_setting.append("what it would have earned is in doubt, see the warnings")
+        if of_setting:
+            found["setting"] = ", and ".join(of_setting)
         low, high = (each / max(self.point.bytes, 1.0) for each in self.bytes_band)
         if self.point.bytes and (low < 1 - STEADY or high > 1 + STEADY):
             less, more = max(1 - low, 0.0), max(high - 1, 0.0)
@@ -101,8 +105,6 @@ class Advice:
         """Return the advice in one sentence."""
         point = self.point
         doubt = "".join(f" Unsure of the {what}: {why}." for what, why in self.doubts.items())
-        if self.checks.warnings:
-            doubt += " What it would have earned is in doubt: see the warnings."
         low, high = (plain(each) for each in self.choice.gain_interval)
         if not self.choice.helps:
             return (
