@@ -1,5 +1,6 @@
 """Features: the vectors of the specification, and the literal encoding beside the quick one."""
 
+import json
 import logging
 import math
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 
 import fedbandit as fb
 from fedbandit.features import features as module
+from fedbandit.features.canonical import canonical
 from reference.features import vector
 from samples.declared_features import Offered, declaration, turns
 
@@ -160,6 +162,14 @@ def test_a_file_of_features_is_written_and_read_again(example, tmp_path):
     features = fb.Features(example["declared"])
     features.write(tmp_path / "features.toml")
     assert fb.Features.read(tmp_path / "features.toml").fingerprint == features.fingerprint
+
+
+def test_other_languages_get_the_declaration_its_fingerprint_and_what_vectors_are_divided_by(example):
+    told = json.loads(fb.Features(example["declared"]).json)
+    assert canonical(told.pop("declaration")) == example["canonical"]
+    assert told == {"divisor": math.sqrt(9 + 1), "fingerprint": example["fingerprint"]}
+    each_by_itself = {**example["declared"], "features": {"length": "unit"}}
+    assert json.loads(fb.Features(each_by_itself).json)["divisor"] == 1
 
 
 @settings(deadline=None)

@@ -4,13 +4,31 @@
  *     const policy = Policy.fromBytes(new Uint8Array(await (await fetch("policy.bin")).arrayBuffer()));
  *     const arm = policy.choose([[1, 0], [0, 1]]);
  *
+ * With the features of its federation it takes values, as a site does:
+ *
+ *     const policy = Policy.fromBytes(bytes, Features.fromJson(text));
+ *     const arm = policy.choose({ context: { segment: "gold" }, arms: [{ price: 120 }, { price: 35 }] });
+ *
  * It decides as the site would have decided when the policy was taken, to the last arm, and learns nothing.
  */
 
+import type { Features } from "./features.js";
+import type { Values } from "./site.js";
 import { FieldReader } from "./state.js";
 import type { ArrayValue, RecordValue } from "./state.js";
 
 const TIE = 1e-9; // scores this close to the best, relative to max(1, |best|), count as equal
+
+/** What is on offer: arms as vectors, or as values with what is known of the case. */
+export type Offered = readonly ArrayLike<number>[] | { context?: Values; arms: readonly Values[] };
+
+interface Charter {
+  algorithm: string;
+  parameters: Record<string, unknown>;
+  setting: Record<string, number>;
+  /** The fingerprint of the features, where there are some. */
+  features?: string;
+}
 
 /** A part of an optimistic score: x·estimate + bonus·√(xᵀ inverse x), x being the coordinates from `first` on. */
 interface Part {
@@ -22,7 +40,7 @@ interface Part {
 
 export class Policy {
   /** The algorithm, its parameters and the sizes, as the federation has agreed on them. */
-  readonly charter: { algorithm: string; parameters: Record<string, unknown>; setting: Record<string, number> };
+  readonly charter: Charter;
   /** The site's number. */
   readonly number: number;
   /** Of the shared model: it counts the coordinator's downloads. */
@@ -32,7 +50,7 @@ export class Policy {
   private readonly parts: Part[];
   private readonly explore: number;
 
-  private constructor(file: RecordValue) {
+  private constructor(file: RecordValue, private readonly features: Features | undefined) {
     if (file.name !== "PolicyFile") throw new Error("these bytes are a state, but not a policy");
     this.charter = JSON.parse(String(file.fields["charter"]));
     this.number = Number(file.fields["number"]);
@@ -46,10 +64,20 @@ export class Policy {
           "save it anew, or ask `fedbandit site`",
       );
     }
+    const agreed = this.charter.features;
+    if (features !== undefined && features.fingerprint !== agreed) {
+      throw new Error(
+        agreed === undefined
+          ? "features are given, and the policy has none: leave them out"
+          : `the features have the fingerprint ${features.fingerprint}, and those of the policy ${agreed}: ` +
+            "give those of its federation",
+      );
+    }
   }
 
-  static fromBytes(data: Uint8Array): Policy {
-    return new Policy(new FieldReader(data).record());
+  /** Read a policy; `features` are those of its federation, where it has some and values are to be handed in. */
+  static fromBytes(data: Uint8Array, features?: Features): Policy {
+    return new Policy(new FieldReader(data).record(), features);
   }
 
   /** How many numbers describe an arm. */
@@ -61,9 +89,9 @@ export class Policy {
    * Return the number of the arm to play, counted from 0. Where the policy explores, that share of choices is drawn with
    * `random`, which gives numbers from 0 to 1.
    */
-  choose(arms: readonly ArrayLike<number>[], random: () => number = Math.random): number {
-    const scores = this.scores(arms);
-    if (this.explore > 0 && random() < this.explore) return Math.floor(random() * arms.length);
+  choose(offered: Offered, random: () => number = Math.random): number {
+    const scores = this.scores(offered);
+    if (this.explore > 0 && random() < this.explore) return Math.floor(random() * scores.length);
     let best = scores[0]!;
     for (const score of scores) best = Math.max(best, score);
     const enough = best - TIE * Math.max(1, Math.abs(best));
@@ -71,7 +99,8 @@ export class Policy {
   }
 
   /** Return what the policy hopes for from each arm. */
-  scores(arms: readonly ArrayLike<number>[]): Float64Array {
+  scores(offered: Offered): Float64Array {
+    const arms = "arms" in offered ? this.encoded(offered.context, offered.arms) : offered;
     if (!arms.length) throw new Error("arms is empty: give at least one");
     const scores = new Float64Array(arms.length);
     arms.forEach((arm, k) => {
@@ -84,6 +113,13 @@ export class Policy {
       for (const part of this.parts) scores[k]! += hoped(part, arm);
     });
     return scores;
+  }
+
+  private encoded(context: Values | undefined, arms: readonly Values[]): Float64Array[] {
+    if (this.features === undefined) {
+      throw new Error("values were given, but no features: hand them to Policy.fromBytes, or give arms as vectors");
+    }
+    return this.features.encode(context, arms);
   }
 }
 

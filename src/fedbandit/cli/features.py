@@ -1,4 +1,4 @@
-"""`fedbandit features`: learn the features of a data set whose rows are images, and keep them."""
+"""`fedbandit features`: declared features for other languages, and the learnt ones of a data set of images."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from fedbandit.core.errors import unknown
 
 
 def features(
-    name: Annotated[str, typer.Argument(help="The data set; medical-mnist is the one that needs this.")],
+    name: Annotated[str, typer.Argument(help="A file of features (TOML), or the data set medical-mnist.")],
 ) -> None:
+    """Print declared features as JSON for other languages, or learn those of a data set of images and keep them."""
+    if name.endswith(".toml"):
+        from fedbandit.features.features import Features  # what only this command needs, is slow
+
+        typer.echo(Features.read(name).json, nl=False)
+    else:
+        _learn(name)
+
+
+def _learn(name: str) -> None:
     """Train the network that turns images into features, once; environments then read them from the cache."""
     from fedbandit.datasets.preparation.medical_mnist_features import Recipe, entry_path, features_of
     from fedbandit.datasets.sets import medical_mnist

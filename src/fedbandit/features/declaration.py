@@ -74,11 +74,15 @@ class Declaration:
         return {**tables, "features": options}
 
     @property
-    def canonical(self) -> str:
-        """Return the declaration as canonical JSON, with the order of names, which sorted keys do not tell."""
+    def ordered(self) -> dict[str, dict[str, Any]]:
+        """Return the tables with the order of their names, which the sorted keys of canonical JSON do not tell."""
         tables = self.tables
-        order = {part: list(tables[part]) for part in ("arm", "context", "cross")}
-        return canonical({**tables, "order": order})
+        return {**tables, "order": {part: list(tables[part]) for part in ("arm", "context", "cross")}}
+
+    @property
+    def canonical(self) -> str:
+        """Return the declaration as canonical JSON."""
+        return canonical(self.ordered)
 
     @property
     def fingerprint(self) -> str:

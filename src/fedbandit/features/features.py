@@ -17,7 +17,7 @@ from fedbandit.features.coding import MOST_KEPT, Blocks, Coder
 from fedbandit.features.columns import Column, Offers
 from fedbandit.features.declaration import read_declaration
 from fedbandit.features.layout import Layout
-from fedbandit.features.writing import as_toml
+from fedbandit.features.writing import as_json, as_toml
 from fedbandit.files.toml import read_toml
 from fedbandit.kernels.features.encoding import CLIPPED, MISSING, UNKNOWN, encode_at_once
 
@@ -88,6 +88,11 @@ class Features:
     def toml(self) -> str:
         """Return the declaration as the text of a TOML file."""
         return as_toml(self.declaration)
+
+    @property
+    def json(self) -> str:
+        """Return the declaration as JSON, by which a reader in another language makes the same vectors."""
+        return as_json(self.declaration)
 
     @property
     def arm_names(self) -> tuple[str, ...] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.features.checks import checked_size, checked_weight, is_number, one_of, only, shown
 from fedbandit.features.values import different_texts
 from fedbandit.kernels.features.encoding import BINS, CATEGORY, MARK, NUMBER, REFUSE, TEXT, ZERO
+from fedbandit.kernels.features.logarithm import plain_logarithm
 
 _OTHERWISE = {"refuse": REFUSE, "zero": ZERO, "indicator": MARK, "other": MARK}
 
@@ -85,7 +85,7 @@ class Number(Feature):
     def numbers(self) -> list[float]:
         """Return the range, the same on its scale, and which scale that is."""
         is_log = self.scale == "log"
-        return [*self.range, *(math.log(end) if is_log else end for end in self.range), float(is_log)]
+        return [*self.range, *(plain_logarithm(float(end)) if is_log else end for end in self.range), float(is_log)]
 
     @property
     def otherwise(self) -> int:

@@ -71,6 +71,13 @@ class Layout:
     def _unfolded(self) -> list[str]:
         return [name for block in self.blocks for name in block.names]
 
+    @property
+    def divisor(self) -> float:
+        """Return what all vectors are divided by, so that none is longer than 1; 1 where each has its own length."""
+        if self._declared.length == "unit":
+            return 1.0
+        return math.sqrt(math.fsum(block.weight**2 for block in self.blocks))
+
     def plan(self) -> Plan:
         """Return what the kernel needs."""
         declared = self._declared
@@ -80,16 +87,14 @@ class Layout:
             place, names = self._places[name]
             described[name] = [feature.code, place, len(names), len(numbers), feature.many, feature.otherwise]
             numbers += feature.numbers
-        scale = 1.0
-        if declared.length == "bound":
-            scale = math.sqrt(math.fsum(block.weight**2 for block in self.blocks))
+        divisor = self.divisor
         terms, factors, hashed, longest, first = [], [], [], [], 0
         for block in self.blocks:
             terms += [(first + coordinate, left, right) for coordinate, left, right, _ in block.terms]
-            factors += [sign * block.weight / scale for *_, sign in block.terms]
+            factors += [sign * block.weight / divisor for *_, sign in block.terms]
             if block.is_hashed:
                 hashed.append((first, first + len(block.names)))
-                longest.append(block.weight / scale)
+                longest.append(block.weight / divisor)
             first += len(block.names)
         size = declared.hash_to
         folded = [] if size is None else [place_of(name.encode(), size, seed=1) for name in self._unfolded]

@@ -1,11 +1,13 @@
-"""A declaration as the text of a TOML file."""
+"""A declaration as the text of a file: TOML for people, JSON for readers in other languages."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from fedbandit.features.canonical import canonical
 from fedbandit.features.declaration import LARGEST, Declaration
+from fedbandit.features.layout import Layout
 
 
 def as_toml(declared: Declaration) -> str:
@@ -18,6 +20,12 @@ def as_toml(declared: Declaration) -> str:
         if table:
             lines += [f"[{part}]", *(feature_line(name, value) for name, value in table.items()), ""]
     return "\n".join(lines)
+
+
+def as_json(declared: Declaration) -> str:
+    """Return the declaration with its fingerprint and what vectors are divided by, a root whose last bit may differ."""
+    told = {"declaration": declared.ordered, "divisor": Layout(declared).divisor, "fingerprint": declared.fingerprint}
+    return canonical(told) + "\n"
 
 
 def feature_line(name: str, value: Any) -> str:

@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.kernels.features.logarithm import logarithm
 from fedbandit.kernels.shared.at_once import AtOnce
 from fedbandit.kernels.shared.compiled import compiled
 
@@ -76,7 +77,7 @@ def _spread(
             counts[count, CLIPPED] += 1
             value = min(max(value, low), high)
         if numbers[first + 4] != 0.0:
-            value = math.log(value)
+            value = logarithm(value)
         low, high = numbers[first + 2], numbers[first + 3]
         z[start] = (2.0 * value - low - high) / (high - low)
     return True
