@@ -81,7 +81,7 @@ def advise(
     first = worlds.try_all([*field, *baselines], FIRST_WORLDS)
     first = worlds.try_all(dict.fromkeys([*field, *around(field, first, spendable), *baselines]), FIRST_WORLDS)
     tried = finals(worlds, first, baselines, spendable)
-    choice = choose(tried, baselines[0], spendable, model.changes)
+    choice = choose(tried, baselines[0], spendable)
     sent = worlds.try_all([choice.candidate], BYTES_WORLDS).bytes[0]
     best = choice.candidate if choice.helps else best_few(tried, baselines, 1, spendable)[0]
     return Advice(

@@ -60,12 +60,11 @@ def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) ->
     ]  # fmt: skip
 
 
-def choose(tried: Tried, alone: Candidate, allowed: float, changes: bool = False) -> Choice:
+def choose(tried: Tried, alone: Candidate, allowed: float) -> Choice:
     """Return the setting to recommend among those within the budget, or alone if it is not surely better.
 
     It is the one of least mean regret whose bytes are steady, if its regret is nearly the least of all; if there is
-    none such, of those with nearly the least the one whose bytes vary the least. `changes` tells whether rewards change
-    with time.
+    none such, of those with nearly the least the one whose bytes vary the least.
     """
     within = [each for each in tried.candidates if not each.is_pooled and tried.means(each)[1] <= allowed]
     best = min(within, key=tried.means)  # of equals the cheaper one
@@ -75,21 +74,19 @@ def choose(tried: Tried, alone: Candidate, allowed: float, changes: bool = False
     low, high = interval_of(gained)
     helps = best is not alone and low > 0
     advised = best if helps else alone
-    return Choice(advised, helps, float(gained.mean()), (low, high), _rivals(advised, tried, alone, allowed, changes))
+    return Choice(advised, helps, float(gained.mean()), (low, high), _rivals(advised, tried, allowed))
 
 
-def _rivals(advised: Candidate, tried: Tried, alone: Candidate, allowed: float, changes: bool) -> tuple[Candidate, ...]:
+def _rivals(advised: Candidate, tried: Tried, allowed: float) -> tuple[Candidate, ...]:
     """Return the settings beside which the advised one is perhaps not close to the best, the best first.
 
     The 95 % interval of its mean regret less 1.1 times theirs holds a number above 0. Bytes are predicted to a tenth,
-    so settings that take up to a tenth more than the budget count. How rewards will go on to change is not in the log:
-    where they change, whether to federate at all is sure only if the one regret is by a tenth below the other.
+    so settings that take up to a tenth more than the budget count.
     """
     regret = tried.of(advised)[0]
 
     def may_win(other: Candidate) -> bool:
-        part = 1 / CLOSE if changes and alone in (advised, other) else CLOSE
-        return interval_of(regret - part * tried.of(other)[0])[1] > 0
+        return interval_of(regret - CLOSE * tried.of(other)[0])[1] > 0
 
     others = (each for each in tried.candidates if each != advised and not each.is_pooled)
     affordable = (each for each in others if tried.means(each)[1] <= (1 + STEADY) * allowed)

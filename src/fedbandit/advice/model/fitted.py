@@ -77,11 +77,6 @@ class FittedModel:
         """Tell whether sites have parameters of their own."""
         return self.difference.p <= LIKELY and bool(self.scales.between.any())
 
-    @property
-    def changes(self) -> bool:
-        """Tell whether parts of the time have parameters of their own."""
-        return self.change.p <= LIKELY
-
     def draw(self, rng: np.random.Generator) -> Floats:
         """Draw the parameters of all groups (N, d)."""
         groups, dimension = self.posterior.pull.shape
