@@ -199,6 +199,7 @@ class PostgresJournal:
         """Refuse a journal that is damaged while nothing has been written."""
         for fault in self._rows.lost_end():
             raise damaged(self._place, fault)
+        self._rows.snapshot()
         for entries in (self._rows.kept(), self._rows.records(0)):
             for _ in entries:
                 pass
