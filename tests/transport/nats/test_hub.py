@@ -106,8 +106,8 @@ def test_what_was_delivered_and_not_settled_comes_again_after_a_reconnect(tmp_pa
         await hub._broker.flush()
         broker.stop()
         with Broker(settings):
-            again = await asyncio.wait_for(arrived.get(), PATIENCE)
-            assert again.data == upload(2)
+            while (again := await asyncio.wait_for(arrived.get(), PATIENCE)).data != upload(2):
+                assert again.data == upload(1)  # the broker ended before it had removed it
             await link.close()
             await hub.close()
 
