@@ -21,9 +21,15 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from benchmarks.deploy_senders import DIMENSION, Sender, all_acknowledged, warm_up, with_senders
+from benchmarks.deploy_senders import (
+    DIMENSION,
+    Sender,
+    all_acknowledged,
+    numbers_at,
+    percentile,
+    warm_up,
+    with_senders,
+)
 from benchmarks.row import Row
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
@@ -105,15 +111,12 @@ async def _at_the_offered_rate(senders: list[Sender]) -> float:
     before = [len(sender.sent) for sender in senders]
     await _offer(senders, SECONDS)
     await all_acknowledged(senders)
-    waits = [wait for sender, first in zip(senders, before, strict=True) for wait in sender.waits[first:]]
-    return float(np.quantile(waits, 0.99)) * 1e3
+    return percentile([sender.waits for sender in senders], before)
 
 
 async def _offer(senders: list[Sender], seconds: float) -> None:
     """Send at the offered rate, one site after the other."""
-    began = time.perf_counter()
-    for number in range(int(OFFERED * seconds)):
-        await asyncio.sleep(max(0.0, began + number / OFFERED - time.perf_counter()))
+    async for number in numbers_at(OFFERED, seconds):
         await senders[number % len(senders)].send()
 
 

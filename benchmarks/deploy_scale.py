@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.deploy import deployed
-from benchmarks.deploy_senders import DIMENSION, LONGEST, honest_sums
+from benchmarks.deploy_senders import DIMENSION, LONGEST, honest_sums, numbers_at, percentile
 from benchmarks.raw_sites import RawSite, raw_sites
 from benchmarks.row import Row
 from fedbandit.algorithms.linear.shared.encoding import kinds_of_upload, upload
@@ -83,14 +83,11 @@ class Load:
         before = [len(site.sent) for site in self.sites]
         await self._offer(a_second, SECONDS)
         await self.rest()
-        waits = [wait for site, first in zip(self.sites, before, strict=True) for wait in site.waits[first:]]
-        return float(np.quantile(waits, 0.99)) * 1e3
+        return percentile([site.waits for site in self.sites], before)
 
     async def _offer(self, a_second: float, seconds: float) -> None:
         """Send at a rate, one site after the other."""
-        began = time.perf_counter()
-        for number in range(int(a_second * seconds)):
-            await asyncio.sleep(max(0.0, began + number / a_second - time.perf_counter()))
+        async for number in numbers_at(a_second, seconds):
             self.sites[number % len(self.sites)].send()
 
     async def rest(self) -> None:

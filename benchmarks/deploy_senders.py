@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -122,6 +122,22 @@ async def warm_up(senders: list[Sender]) -> None:
     await all_acknowledged(senders)
     for sender in senders:
         sender.waits = [0.0] * len(sender.waits)
+
+
+async def numbers_at(a_second: float, seconds: float) -> AsyncIterator[int]:
+    """Count, at a rate."""
+    began = time.perf_counter()
+    for number in range(int(a_second * seconds)):
+        await asyncio.sleep(max(0.0, began + number / a_second - time.perf_counter()))
+        yield number
+
+
+def percentile(waits: Sequence[Sequence[float]], before: Sequence[int]) -> float:
+    """Return the milliseconds of the 99th percentile of what sites have waited, but for so many of each before."""
+    return (
+        float(np.quantile([wait for each, first in zip(waits, before, strict=True) for wait in each[first:]], 0.99))
+        * 1e3
+    )
 
 
 async def all_acknowledged(senders: list[Sender]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fedbandit.core.errors import FedbanditError, InvalidInput
+from fedbandit.cli.storing import RESULTS, STORE, Results, Store, require_no_file
+from fedbandit.core.errors import FedbanditError
 from fedbandit.experiments.experiment import experiments
 from fedbandit.results.book import page_of
 from fedbandit.results.everything import experiments_of, panels_of
@@ -18,14 +18,11 @@ def book(
     names: Annotated[
         list[str] | None, typer.Argument(help="Further experiments to store.", metavar="[EXPERIMENT]...")
     ] = None,
-    output: Annotated[Path, typer.Option(help="The folder of results, of `fedbandit reproduce`.")] = Path("results"),
-    folder: Annotated[Path, typer.Option("--store", help="The folder in which runs are stored.")] = Path(
-        "docs/evidence"
-    ),
+    output: Results = RESULTS,
+    folder: Store = STORE,
 ) -> None:
     """Store the experiments of the papers, and those named, whose runs are all there; write the page of all panels."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"--store {folder} is a file: give the name of a folder")
+    require_no_file(folder)
     panels = panels_of(None)
     named = [experiments[name] for name in names or ()]
     for experiment in [*experiments_of(panels), *named]:

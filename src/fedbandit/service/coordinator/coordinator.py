@@ -17,8 +17,8 @@ from fedbandit.service.status.telemetry import Telemetry
 
 log = logging.getLogger("fedbandit.coordinator")
 
-# After so many new objects, so many times, so many times that. By default Python looks through everything every few
-# seconds of a busy hour, which takes a tenth of a second where there are a thousand sites, and nobody is answered.
+# After so many new objects, so many times, so many times that. By default Python soon looks through everything again,
+# which takes long where there are many sites, and nobody is answered meanwhile.
 LOOK_FOR_GARBAGE = (50_000, 20, 20)
 
 

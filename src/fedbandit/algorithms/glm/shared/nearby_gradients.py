@@ -26,7 +26,7 @@ from fedbandit.kernels.glm.taylor_sums import (
 MOST_TERMS = 20_000  # of a polynomial: with more of them it would seldom pay
 EXACT = 1e-8  # the most that a polynomial may leave out, as a part of the gradient at which a search stops
 ROUNDING = 2.0**-52  # of a sum, times the root of how many are summed
-TERM_COST = 1 / 40  # of adding an observation to one sum; 1 is that of its part in a plain pass (measured, d = 10)
+TERM_COST = 1 / 40  # of adding an observation to one sum; 1 is that of its part in a plain pass, about
 PATIENCE = 2.0  # passes that were made or saved must be worth so many times what the next sums cost
 
 
