@@ -18,7 +18,7 @@ def test_all_panels_are_listed_with_their_experiments(fedbandit):
     ("name", "words"),
     [
         ("fn-ucb/figure-1d", ("456.7", "caption of figure 1", "More frequent communication lowers regret", "not run")),
-        ("async-linucb/figure-5", ("not judged: it is read off a map",)),
+        ("async-linucb/figure-5", ("not judged: it is read off the map",)),
         ("fedglb-ucb", ("fedglb-ucb/figure-2a", "fedglb-ucb/figure-3b", "comparable with One-UCB-GLM")),
     ],
 )

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fedbandit.experiments.comparisons import AtMost, Beats, Level, MostOf, NearBest, Similar
+from fedbandit.experiments.comparisons import AtMost, Beats, Below, Level, MostOf, NearBest, Similar
 from fedbandit.experiments.table import Table
 from samples.tables import row
 
@@ -87,6 +87,11 @@ NOISY = Table(
         (MostOf("s", "parts", "here", ("much",), ("much", "either")), "level"),
         (MostOf("s", "parts", "here", ("much", "nothing"), ("much", "little", "nothing")), "holds"),
         (MostOf("s", "parts", "here", ("none",), ("none", "nothing")), "cannot be judged"),
+        (Below("s", "parts", "here", ("little",), ("much", "unknown")), "holds"),
+        (Below("s", "parts", "here", ("much",), ("little",)), "does not hold"),
+        (Below("s", "parts", "here", ("little",), ("much", "none")), "mixed"),
+        (Below("s", "parts", "here", ("nothing",), ("much",)), "cannot be judged"),
+        (Below("s", "parts", "there", ("little",), ("much",)), "cannot be judged"),
         (Beats("s", "parts", "parts", quantities=("nothing",)), "cannot be judged"),
         (Beats("s", "empty", "lower", loser_points=("here",), quantities=("regret",)), "cannot be judged"),
         (AtMost("s", "empty", 1.0, "lower"), "cannot be judged"),

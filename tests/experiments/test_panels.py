@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedbandit.experiments.experiment import experiments
-from fedbandit.experiments.figures import Groups
+from fedbandit.experiments.figures import Groups, Map
 from fedbandit.experiments.panel import panels
 from fedbandit.experiments.table import QUANTITIES, Measured, Row, Table
 from fedbandit.results.record import BY_CLIENT
@@ -22,6 +22,7 @@ def made_up(experiment):
         *QUANTITIES,
         "normalised",
         *(f"{what} {each}" for what in BY_CLIENT for g in groups for each in g.labels()),
+        *(f"distance {each}" for g in groups if isinstance(g, Map) for each in g.labels()),
     ]
     rows = []
     for series in experiment.series:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.experiments.claims import Claim, Ordered
-from fedbandit.experiments.comparisons import Beats, MostOf
+from fedbandit.experiments.comparisons import Beats, Below, MostOf
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along, grid
 from fedbandit.experiments.figures import Groups, Map, TradeOff
 
@@ -49,7 +49,7 @@ def _data_set(
         environment="recommendation",
         world={"arms": 25, "dimension": 25, **world},
         series=(ASYNC, ALTERNATING, SYNC, ALONE, POOLED, RANDOM),
-        seeds=3,
+        seeds=10,
         figures=(
             TradeOff(x="messages", y="normalised", title="Normalised reward against communication",
                      series=(ASYNC.label, ALTERNATING.label, SYNC.label, ALONE.label)),
@@ -155,7 +155,7 @@ Experiment(
     environment="recommendation",
     world={"arms": 25, "dimension": 25, "dataset": "delicious"},
     series=(BY_ACTIVITY,),
-    seeds=5,
+    seeds=10,
     figures=(GROUPS, Map(title="Users by the mean of what they bookmarked (figure 5)", width=10, count=10)),
     claims=(
         MostOf("With γ=6001 most uploads come from the most active users (80 turns and more)", BY_ACTIVITY.label,
@@ -171,6 +171,8 @@ Experiment(
               BY_ACTIVITY.label, ("γ=6001",), ("γ=3",), _named("rewards", LESS_ACTIVE)),
         Beats("With γ=3 the less active groups earn less than without communication", BY_ACTIVITY.label,
               BY_ACTIVITY.label, ("γ=∞",), ("γ=3",), _named("rewards", LESS_ACTIVE)),
+        Below("The most active users (80 turns and more) lie nearer to the centre than all others (figure 5)",
+              BY_ACTIVITY.label, "γ=∞", _named("distance", ACTIVE), _named("distance", GROUPS.labels()[:8])),
     ),
     quick=Quick(seeds=1, world={"users": 300}),
     notes=(

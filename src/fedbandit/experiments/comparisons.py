@@ -82,6 +82,30 @@ class MostOf(Claim):
 
 
 @dataclass(frozen=True)
+class Below(Claim):
+    """At a point each of some quantities is less than each of others."""
+
+    series: str
+    point: str
+    some: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def about(self) -> tuple[str, ...]:
+        """Return the label of the series."""
+        return (self.series,)
+
+    def judge(self, table: Table) -> Verdict:
+        """Compare each with each; a quantity that is not known is left out."""
+        found: list[Difference] = []
+        words: list[str] = []
+        for row in _rows(table, self.series, (self.point,)):
+            some, others = ([each for each in names if each in row.measured] for names in (self.some, self.others))
+            found += [paired(row.values(less), row.values(more)) for less in some for more in others]
+            words = [f"{name} {plain(row.mean(name))}" for name in (*some, *others)]
+        return verdict(found, _counted(f"at {self.point}", found, words))
+
+
+@dataclass(frozen=True)
 class AtMost(Claim):
     """A series has at most so many times the `y` of another, at each of the points named (all, if none are).
 

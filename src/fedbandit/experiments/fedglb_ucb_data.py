@@ -58,7 +58,7 @@ for _id, _release, _world, _notes in (
         environment="recommendation",
         world=_world,
         series=(FEDERATED, *OTHERS, POOLED, ALONE, NEWTON, RANDOM),
-        seeds=2,
+        seeds=10,
         figures=(
             TradeOff(x="scalars", y="normalised", title="Normalised reward against scalars (figure 2b)",
                      series=(FEDERATED.label, *(each.label for each in OTHERS), POOLED.label, ALONE.label)),

@@ -12,15 +12,13 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from fedbandit.core.arrays import Floats
-from fedbandit.core.errors import InvalidInput
-from fedbandit.environments.recommendation import Recommendation
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Groups, Map
 from fedbandit.experiments.panel import Published
 from fedbandit.results.published_points import explain, mark, published_of
 from fedbandit.results.record import BY_CLIENT, Record, group_of, group_totals
+from fedbandit.results.user_map import positions
 from fedbandit.simulation.drawing import COLOURS, STYLE, write
-from fedbandit.simulation.run import environment_named
 
 
 def draw_groups(
@@ -102,13 +100,7 @@ def _mean_rewards(records: Sequence[Record], figure: Groups) -> tuple[Floats, Fl
 
 
 def _map(axes: Any, figure: Map, experiment: Experiment, record: Record) -> None:
-    world = environment_named(experiment.environment, **experiment.world)
-    if not isinstance(world, Recommendation):
-        raise InvalidInput(f"a map of users needs the environment 'recommendation', not {world.id!r}: choose another")
-    means = world.data().user_means()
-    centred = means - means.mean(axis=0)
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    plane = centred @ directions[:2].T
+    plane = positions(experiment)
     group = group_of(record.by_client["turns"], figure)
     shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.95, figure.count))
     for k, label in enumerate(figure.labels()):

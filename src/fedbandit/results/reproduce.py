@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Cell, Experiment, experiments
-from fedbandit.experiments.figures import Groups
+from fedbandit.experiments.figures import Groups, Map
 from fedbandit.experiments.table import Measured, Row, Table
 from fedbandit.files.text_tables import html_table
 from fedbandit.results.clusters import Cluster, cluster_at
@@ -121,6 +121,10 @@ def tabulate(experiment: Experiment, records: dict[str, Record]) -> Table:
         for figure in experiment.figures:
             if isinstance(figure, Groups):
                 record = replace(record, totals={**record.totals, **group_totals(record, figure)})
+            if isinstance(figure, Map):
+                from fedbandit.results.user_map import group_distances  # it reads data, which few experiments have
+
+                record = replace(record, totals={**record.totals, **group_distances(record, figure, experiment)})
         grouped.setdefault(key, []).append(record)
         rows[key] = {**point.world, **point.parameters}
     return Table(

@@ -161,10 +161,12 @@ Panel(
     ("map",),
     (
         Said(
-            "points corresponding to the most active groups (80-100) are centered near the origin, while points for "
-            "the "
-            "less active groups are distributed along two nearly orthogonal directions",
-            unanswered="it is read off a map: no number of the table says where users lie",
+            "points corresponding to the most active groups (80-100) are centered near the origin",
+            ("The most active users",),
+        ),
+        Said(
+            "points for the less active groups are distributed along two nearly orthogonal directions",
+            unanswered="it is read off the map: the two directions drawn are orthogonal whatever the users are",
         ),
     ),
 ).register()
