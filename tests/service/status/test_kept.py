@@ -129,3 +129,37 @@ def test_a_note_that_cannot_be_read_does_not_keep_a_coordinator_from_serving(tmp
     caplog.set_level("INFO")
     FederationHost(FederationPlan("demo", charter()), str(tmp_path), NotingHub()).close()
     assert "demo: the status page begins anew" in caplog.text
+
+
+def test_what_has_happened_is_told_on_for_as_long_as_it_lasts_and_what_is_looked_at_again_is_not():
+    told, again = eventful(), begun()
+    told.watch.reported(2, {"rewards": 3}, NOW)
+    told.watch.waiting(0, 5000, NOW)  # it tells so again with its next question
+    told.watch.uploaded(2, Verdict(Outcome.NOT_YET, "ask first"), NOW)
+    told.watch.uploaded(2, Verdict(Outcome.NOT_YET, "ask first"), NOW + 61)
+    assert {"backlog", "uploads-put-off", "uploads-refused", "site-drift"} <= {
+        each.kind for each in told.watch.concerns
+    }
+    assert recall(again, note_of(told))
+    assert [(each.kind, each.site, each.since) for each in again.watch.concerns] == [
+        ("uploads-refused", 1, NOW), ("site-drift", 2, NOW)
+    ]  # fmt: skip
+    again.watch.look({}, NOW + 3601)
+    assert [each.kind for each in again.watch.concerns] == ["site-drift"]
+    again.watch.look({}, NOW + 86_401)
+    assert not list(again.watch.concerns)
+
+
+def test_a_concern_that_was_found_since_the_start_is_not_replaced_by_what_was_kept():
+    told, again = eventful(), begun()
+    again.watch.concerns.note("uploads-refused", "another", 5 * NOW, site=1, lasts=60.0)
+    assert recall(again, note_of(told))
+    assert [each.text for each in again.watch.concerns] == ["another"]
+
+
+def test_a_note_from_before_concerns_were_kept_is_read():
+    memory = json.loads(zlib.decompress(note_of(eventful())))
+    del memory["concerns"]
+    again = begun()
+    assert recall(again, zlib.compress(json.dumps(memory).encode()))
+    assert not list(again.watch.concerns)

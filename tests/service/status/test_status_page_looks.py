@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.durable.outcome import Outcome
+from fedbandit.service.status.site_record import SiteRecord
 from fedbandit.wire.report import Report
 from samples.pages import NOW, TEXT, World
 from samples.told import busy, watching
@@ -81,6 +82,32 @@ def test_nothing_is_wider_than_the_screen_and_words_stand_out_from_their_ground(
     scroll, (worst, where) = look(World(told), visit, path, width=width, dark=dark)
     assert scroll <= width
     assert worst >= 4.5, where
+
+
+def test_the_table_of_sites_fits_with_all_its_columns_and_a_site_that_tells_nothing(look):
+    told = watching()
+    told.sites[2] = SiteRecord(2, "east wing")
+    told.revision, told.peers = 2, [1, 1, 0]
+
+    async def visit(page):
+        columns = await page.look("document.querySelectorAll('.sites:not(.watched) thead th').length")
+        return columns, await page.look(
+            "[...document.querySelectorAll('.sites')].map(each => each.scrollWidth - each.clientWidth)"
+        )
+
+    assert look(World(told), visit) == (15, [0, 0])
+
+
+def test_an_axis_of_few_messages_has_whole_numbers_each_once(look):
+    told = busy(seconds=1, clients=1)
+
+    async def visit(page):
+        return await page.look(
+            "[...document.querySelector('svg').querySelectorAll('.tick')].map(each => each.textContent)"
+        )
+
+    numbers = [each for each in look(World(told), visit) if each.isdigit()]
+    assert sorted(numbers) == ["0", "1", "1"]  # one up, one down
 
 
 def test_a_chart_can_be_read_moment_by_moment_with_the_keyboard(look):

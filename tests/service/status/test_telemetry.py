@@ -44,6 +44,19 @@ def test_a_federation_that_nobody_has_joined_has_sites_without_contact(told):
     assert (now["version"], now["journal_bytes"], now["concerns_open"]) == (0, 0, 0)
 
 
+def test_uploads_that_are_accepted_together_are_told_as_each_of_them_is(told):
+    other = Telemetry(told.name, told.algorithm, clients=3, now=told.began, names=("north", "south"))
+    for each in (told, other):
+        each.received(upload(1), Verdict(Outcome.NOT_YET, "ask first"), 4.0, sender=1)
+    for client in (1, 0, 1):
+        told.received(upload(client), ACCEPTED, 5.0, sender=client, scalars=10)
+    other.accepted([(client, len(upload(client))) for client in (1, 0, 1)], 5.0, scalars=10)
+    assert other.snapshot(6.0) == told.snapshot(6.0)
+    assert {site: each.buckets(6.0, 600) for site, each in other.traffic.sites.items()} == {
+        site: each.buckets(6.0, 600) for site, each in told.traffic.sites.items()
+    }
+
+
 def test_uploads_and_downloads_are_counted_by_site(told):
     told.received(upload(1), ACCEPTED, 5.0, sender=1, scalars=10)
     told.received(upload(1), REPEATED, 6.0, sender=1)

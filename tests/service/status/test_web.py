@@ -166,6 +166,15 @@ def test_metrics_count_refusals_by_reason():
     assert metrics([told])["fedbandit_refused_total", "clinics", "upload # is too large"] == 3
 
 
+def test_metrics_count_refusals_by_who_sent_what_was_refused_from_zero_on():
+    told = Telemetry("clinics", "async-linucb", 2, 0.0, names=["north", "south"])
+    told.received(upload(0), Verdict(Outcome.REFUSED, "too large"), 1.0, sender=0)
+    told.received(upload(7), Verdict(Outcome.REFUSED, "who is this"), 1.0, sender=7)
+    found = metrics([told])
+    refused = [found["fedbandit_site_refused_total", "clinics", who] for who in ("north", "south", "not on the roster")]
+    assert refused == [1, 0, 1]
+
+
 def test_the_metrics_of_two_federations_stand_side_by_side():
     found = metrics([busy("clinics"), busy("shops", clients=2)])
     assert found["fedbandit_messages_total", "clinics", "up"] == 180

@@ -1,21 +1,25 @@
 """What the status page tells, kept across starts of a coordinator: as a note beside the journal, written now and then.
 
 It is not part of the truth about a federation: a note that is lost, damaged or of another version costs the charts and
-counts that were in it, and nothing else. Concerns are not kept: what is still wrong is found again.
+counts that were in it, and nothing else. Of concerns those are kept that tell of something that has happened, for as
+long as they last; what is still wrong is found again.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections import Counter, deque
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
+from fedbandit.durable.concerns import Concern
 from fedbandit.service.status.history import SPANS, History
 from fedbandit.service.status.reports import Reported, Reports
 from fedbandit.service.status.site_record import SiteRecord
 from fedbandit.service.status.telemetry import COUNTED, RECENT, Telemetry
+from fedbandit.service.status.watch import PUT_OFF
 from fedbandit.wire.report import Report
 from fedbandit.wire.watched import Watched
 
@@ -45,6 +49,7 @@ def note_of(telemetry: Telemetry) -> bytes:
         "traffic": _of_history(telemetry.traffic.all),
         "site_traffic": {number: _of_history(each) for number, each in telemetry.traffic.sites.items()},
         "reports": _of_reports(telemetry.reports),
+        "concerns": [astuple(each) for each in telemetry.watch.concerns if _has_happened(each)],
     }
     for left_out in _LEFT_OUT:
         note = _packed(memory | left_out)
@@ -68,6 +73,7 @@ def recall(telemetry: Telemetry, note: bytes) -> bool:
         kept.traffic.all, reports = _history(memory["traffic"]), _reports(memory["reports"], telemetry.reports)
         by_site = memory.get("site_traffic", {})  # notes of versions before it was kept have none
         kept.traffic.sites = {int(number): _history(each) for number, each in by_site.items()}
+        concerns = [_concern(*each) for each in memory.get("concerns", ())]
         version, cut = (int(memory["version"][0]), int(memory["version"][1])), deque(memory["cut"], maxlen=RECENT)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error):
         return False
@@ -76,7 +82,18 @@ def recall(telemetry: Telemetry, note: bytes) -> bool:
         record.take_over(told)
     telemetry.refusals.counts, telemetry.refusals.last = Counter(counts), last
     telemetry.traffic, telemetry.reports = kept.traffic, reports
+    for each in concerns:
+        telemetry.watch.concerns.open.setdefault((each.site, each.kind), each)
     return True
+
+
+def _has_happened(concern: Concern) -> bool:
+    """Tell whether a concern lasts for a while after its cause; that uploads are put off is over with the next one."""
+    return math.isfinite(concern.until) and concern.kind != PUT_OFF
+
+
+def _concern(kind: str, text: str, since: float, site: int | None, until: float) -> Concern:
+    return Concern(str(kind), str(text), float(since), None if site is None else int(site), float(until))
 
 
 def _packed(memory: dict[str, Any]) -> bytes:

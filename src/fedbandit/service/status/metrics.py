@@ -103,6 +103,12 @@ class Metrics(Collector):
         yield _counter("downloads", "Downloads sent.", EACH, each(lambda _, site: site.downloads))
         yield _counter("repeated", "Frames that had come before.", EACH, each(lambda _, site: site.repeated))
         yield _counter("left_out", "Rounds closed without the site.", EACH, each(lambda _, site: site.left_out))
+        refused = (  # from 0 on, whoever it is: Prometheus sees no increase in what begins at 1, as a new reason does
+            ((told.name, site.name or str(site.number)), site.refused)
+            for told in self._federations
+            for site in (*told.sites, told.strangers)
+        )
+        yield _counter("site_refused", "Frames refused, by who sent them.", EACH, refused)
         yield _gauge(
             "site_last_contact_timestamp_seconds", "When the site was last heard of.", EACH,
             each(lambda _, site: site.last_contact),

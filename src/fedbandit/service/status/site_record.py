@@ -50,6 +50,13 @@ class SiteRecord:
             self.first_contact = now
         self.last_contact = now
 
+    def accept(self, size: int, scalars: int, now: float) -> None:
+        """Count an upload that was accepted."""
+        self.contact(now)
+        self.bytes_up += size
+        self.uploads += 1
+        self.scalars_up += scalars
+
     def was_sent(self, version: Version, now: float) -> None:
         """Remember a download on its way; one that is sent again is known."""
         if version > max(self.sent, self.has):

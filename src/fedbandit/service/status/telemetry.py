@@ -4,6 +4,7 @@ Pure memory: no socket, no clock (`now` is an input, in seconds), bounded for ea
 nothing is raised. A coordinator makes one for each federation and calls:
 
     received(frame, verdict, now, sender=..., scalars=...)    after each frame of a site, with what became of it
+    accepted(sites and bytes, now, scalars=...)               for many uploads of which all were accepted, instead
     report(frame, now, sender=...) -> Verdict                 instead of the node, for frames of kind REPORT
     sent(frame, now)                                          for each frame that leaves to a site
     left_out(sites, now)                                      when a deadline has closed a round
@@ -31,12 +32,13 @@ from fedbandit.service.status.site_record import STATES, SiteRecord, Version
 from fedbandit.service.status.traffic import Scales, Traffic
 from fedbandit.service.status.watch import Watch
 from fedbandit.wire.frame import Frame, Kind
-from fedbandit.wire.header import Header, read_header
+from fedbandit.wire.header import header_if_any
 from fedbandit.wire.report import LARGEST_REWARD
 
 SILENT_AFTER = 90.0  # seconds: three times as long as a site waits by default between two full exchanges
 RECENT = 20  # closed rounds that are kept
 MOST_CONCERNS = 50  # that are listed
+_ACCEPTED = Verdict(Outcome.ACCEPTED)
 COUNTED = (
     "uploads", "downloads", "repeated", "refused", "left_out", "scalars_up", "scalars_down", "bytes_up", "bytes_down",
 )  # fmt: skip
@@ -91,7 +93,7 @@ class Telemetry:
         sender: int | None = None, uploads: int = 1, scalars: int = 0,
     ) -> None:  # fmt: skip
         """Count a frame from `sender`, for whom its credential stands, if known; a signal is none of the `uploads`."""
-        header, outcome = _header(data), verdict.outcome
+        header, outcome = header_if_any(data), verdict.outcome
         if sender is None and header is not None and outcome in (Outcome.ACCEPTED, Outcome.REPEATED):
             sender = header.client  # what a frame that was refused says of itself is not believed
         site = self._site(sender)
@@ -114,6 +116,13 @@ class Telemetry:
                 self._asked(data, site, now)
         self.traffic.add(now, site.number, amounts)
 
+    def accepted(self, uploads: Sequence[tuple[int, int]], now: float, *, scalars: int) -> None:
+        """Count uploads that were all accepted, by site and bytes, each with so many scalars."""
+        for number, size in uploads:
+            self.sites[number].accept(size, scalars, now)
+            self.watch.uploaded(number, _ACCEPTED, now)
+        self.traffic.add_all(now, uploads, scalars)
+
     def report(self, data: bytes, now: float, *, sender: int | None = None) -> Verdict:
         """Take in a site's report of aggregate counters; one that is not right changes nothing but the refusals."""
         try:
@@ -129,7 +138,7 @@ class Telemetry:
 
     def sent(self, data: bytes, now: float) -> None:
         """Count a frame to a site."""
-        header = _header(data)
+        header = header_if_any(data)
         site = self._site(None if header is None else header.client)
         site.bytes_down += len(data)
         amounts: Bucket = {"bytes_down": len(data)}
@@ -235,10 +244,3 @@ class Telemetry:
 
     def _site(self, number: int | None) -> SiteRecord:
         return self.sites[number] if number is not None and 0 <= number < len(self.sites) else self.strangers
-
-
-def _header(data: bytes) -> Header | None:
-    try:
-        return read_header(data)
-    except ProtocolError:
-        return None

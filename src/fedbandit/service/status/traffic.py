@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fedbandit.core.errors import ProtocolError
 from fedbandit.service.status.history import Bucket, History
 from fedbandit.wire import decode, kind_of, weigh
@@ -26,6 +28,17 @@ class Traffic:
     def add(self, now: float, site: int, amounts: Bucket) -> None:
         """Add to what happens now; a site below 0 is nobody on the roster."""
         self.all.add_each(now, amounts)
+        self._add_to(site, now, amounts)
+
+    def add_all(self, now: float, uploads: Sequence[tuple[int, int]], scalars: int) -> None:
+        """Add many uploads, by site and bytes, with so many scalars each."""
+        amounts: Bucket = {"uploads": len(uploads), "scalars": scalars * len(uploads)}
+        self.all.add_each(now, {"bytes_up": sum(size for _, size in uploads), **amounts})
+        for site, size in uploads:
+            if site in self.sites or len(self.sites) < MOST_HISTORIES:
+                self._add_to(site, now, {"bytes_up": size, "uploads": 1, "scalars": scalars})
+
+    def _add_to(self, site: int, now: float, amounts: Bucket) -> None:
         history = self.sites.get(site)
         if history is None and site >= 0 and len(self.sites) < MOST_HISTORIES:
             history = self.sites[site] = History()

@@ -20,18 +20,18 @@ function drawn(name, attributes) {
   return made;
 }
 
-// Numbers for an axis: few, round, from below the least to above the most.
-function ticks(least, most, wanted = 3) {
+// Numbers for an axis: few, round, from below the least to above the most, and none closer than the finest step.
+function ticks(least, most, wanted, finest = 0) {
   const rough = (most - least > 1e-300 ? most - least : 1) / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((each) => each * power >= rough);
+  const step = Math.max(finest, power * [1, 2, 5, 10].find((each) => each * power >= rough));
   const first = Math.floor(least / step + 1e-9);
   const last = Math.ceil(most / step - 1e-9);
   return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
 }
 
 export class Chart {
-  // `about` has a title, a sentence, `marks(data)` giving {low, high, draw}, and `reading(data, buckets, isAll)`.
+  // `about` has a title, a sentence, `marks(data)` giving {low, high, label, draw}, and `reading(data, buckets, isAll)`.
   constructor(about) {
     this.about = about;
     this.reading = element("p", { class: "reading" });
@@ -59,7 +59,7 @@ export class Chart {
     const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, "aria-hidden": "true" });
     if (data.buckets.length) {
       const marks = about.marks(data);
-      const axis = marks.ticks || ticks(marks.low, marks.high, HEIGHT / 40);
+      const axis = marks.ticks || ticks(marks.low, marks.high, HEIGHT / 40, marks.finest);
       const [low, high] = [axis[0], axis[axis.length - 1]];
       const x = (time) => EDGE.left + ((time - data.from) / (data.to - data.from)) * (width - EDGE.left - EDGE.right);
       const y = (value) => HEIGHT - EDGE.bottom - ((value - low) / (high - low || 1)) * (HEIGHT - EDGE.top - EDGE.bottom);

@@ -12,6 +12,7 @@ function mirrored(title, sentence, up, down, words, label, unit) {
   const marks = ({ buckets, width, from, to }) => ({
     low: -Math.max(...buckets.map((each) => each.sums[down] || 0)),
     high: Math.max(1, ...buckets.map((each) => each.sums[up] || 0)),
+    finest: 1, // of what is counted there is no half
     label: (number) => label(Math.abs(number)),
     draw(add, x, y) {
       for (const each of buckets) {
@@ -36,7 +37,7 @@ export const MESSAGES = mirrored("Messages", "Statistics from sites above the li
   "uploads", "downloads", ["uploads", "downloads"], count, count);
 
 export const BYTES = mirrored("Bytes", "All that travelled, with acknowledgements and questions.",
-  "bytes_up", "bytes_down", ["from sites", "to sites"], bytes, bytes);
+  "bytes_up", "bytes_down", ["up", "down"], bytes, bytes);
 
 // The mean reward of all reporting sites as a line, and of each site as a thin one.
 export const REWARD = {
