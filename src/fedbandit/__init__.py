@@ -19,6 +19,7 @@ from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError
 from fedbandit.core.version import VERSION
 from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.kernels.shared.garbage import pause_while_compiling as _pause_while_compiling
 from fedbandit.results.reproduce import reproduce
 from fedbandit.simulation.by_hand import Client, Server
 from fedbandit.simulation.result import Result
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from fedbandit.site.policy import Policy
     from fedbandit.site.site import Site
 
-del _algorithms, _environments
+_pause_while_compiling()
+
+del _algorithms, _environments, _pause_while_compiling
 
 __version__ = VERSION
 

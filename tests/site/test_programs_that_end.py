@@ -142,3 +142,11 @@ def test_a_program_may_end_with_sites_left_open(tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["site.db", "site.db-mark"], (
         "the store was closed, not torn away"
     )
+
+
+def test_a_site_that_decides_alone_starts_without_what_talks_logs_and_reads_features(tmp_path):
+    script = "site.learn(site.choose(arms), 1.0); print(*sys.modules)"
+    loaded = set(program(script, tmp_path / "site.db").split())
+    assert "fedbandit.site.site" in loaded
+    slow = {"asyncio", "ssl", "msgspec", "fedbandit.features.features", "fedbandit.logs.log"}
+    assert loaded & slow == set()

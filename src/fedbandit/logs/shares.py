@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from fedbandit.features.features import Features
 from fedbandit.logs.drift import REFERENCE
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features
 
 BLOCK = 100  # decisions between two looks
 FARTHEST = 5.0  # deviations

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.features.features import Features
 from fedbandit.logs.comparison import Comparison
 from fedbandit.logs.drift import ALARM, Calibration, Cusum
 from fedbandit.logs.shares import Shares
 from fedbandit.logs.site_rows import rows_of
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features
 
 REWARDS, VALUES = "rewards", "values"  # kinds of drift
 

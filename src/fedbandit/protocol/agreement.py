@@ -5,15 +5,17 @@ and where there are features from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedbandit.core.algorithm import Algorithm, Setting, algorithms
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.smallest_upload import has_smallest_upload, usual_smallest_upload
-from fedbandit.features.features import Features
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import FOR_EVER, Ending
 from fedbandit.protocol.securing import cohort_in
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features
 
 
 def charter_of(
@@ -33,6 +35,7 @@ def charter_of(
 
     `parameters` are those of the algorithm, and `secure_aggregation` with `smallest_cohort`.
 
+    >>> from fedbandit.features.features import Features
     >>> features = Features({"arm": {"price": {"kind": "number", "range": [0, 500]}}})
     >>> sizes = {"clients": 3, "arms": 1, "dimension": None, "horizon": 1, "epoch_seconds": None}
     >>> charter = charter_of("async-linucb", {}, **sizes, features=features)

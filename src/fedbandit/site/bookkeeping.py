@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from fedbandit.durable.audit import Audit
 from fedbandit.logs.comparison import Comparison
-from fedbandit.logs.log import Log
 from fedbandit.logs.watching import Watch
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.control import Control
@@ -17,6 +17,9 @@ from fedbandit.site.policy import Policy
 from fedbandit.site.predictions import Predictions
 from fedbandit.site.seen import Seen
 from fedbandit.site.warm_start import past_of
+
+if TYPE_CHECKING:
+    from fedbandit.logs.log import Log  # slow to import, and most sites have no past
 
 AT_ONCE = 64  # rows of a past that are written to the store together
 

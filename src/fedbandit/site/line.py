@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import numpy as np
@@ -15,10 +15,11 @@ import numpy as np
 from fedbandit.core.errors import InvalidInput
 from fedbandit.site.backoff import Backoff
 from fedbandit.site.condition import Condition
-from fedbandit.site.conversation import Conversation, Mailbag
 from fedbandit.site.guard import Guard
 from fedbandit.transport.link import Connect
-from fedbandit.transport.nats.link import connector
+
+if TYPE_CHECKING:
+    from fedbandit.site.conversation import Conversation, Mailbag
 
 MOST_RESEND_SECONDS = 600.0  # between two full exchanges while the coordinator does not answer
 MOST_RECONNECT_SECONDS = 120.0  # between two attempts to connect
@@ -45,6 +46,10 @@ class Line:
 
     def begin(self, to: str | Connect, credentials: str | Path | None, every: float, patience: float) -> Conversation:
         """Return a conversation that has yet to run, unless there is one already or the site is closed."""
+        # What talks is imported when it is needed: a site that decides alone starts without asyncio and TLS.
+        from fedbandit.site.conversation import Conversation
+        from fedbandit.transport.nats.link import connector
+
         resend = Backoff(every, MOST_RESEND_SECONDS, self._lots)
         reconnect = Backoff(patience, MOST_RECONNECT_SECONDS, self._lots)
         with self._guard:
@@ -65,6 +70,8 @@ class Line:
 
     def run_in_thread(self, conversation: Conversation) -> None:
         """Talk in a thread of its own until the site is closed."""
+        import asyncio
+
         talk = self.run(conversation)
         self._thread = threading.Thread(target=asyncio.run, args=(talk,), name="fedbandit-site", daemon=True)
         self._thread.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.checked_input import InputCheck, checked_limits
-from fedbandit.features.features import Features, Values
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.site.decision import check_ids
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features, Values
 
 
 class Offers:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.interfaces import Decided
 from fedbandit.durable.frozen_life import WHO
 from fedbandit.durable.journalled_site import JournalledSite
-from fedbandit.features.features import Features
 from fedbandit.logs.watching import Watch
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features
 
 SPARE = 1000  # predictions of decisions that have ended, before they are looked for
 

@@ -18,12 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from os import getpid
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.randomness import stream
 from fedbandit.durable.checked_input import checked_limits
-from fedbandit.features.features import Features, Values
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.ending import Ending
 from fedbandit.site.advice import Advice
@@ -31,7 +30,6 @@ from fedbandit.site.decision import Decision, named_arm
 from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.exploration import Lots, Propensities, check_samples
 from fedbandit.site.guard import Guard, closed
-from fedbandit.site.joining import terms
 from fedbandit.site.line import Line
 from fedbandit.site.log_rows import LogRows
 from fedbandit.site.offer import Offers
@@ -41,6 +39,9 @@ from fedbandit.site.predictions import Predictions
 from fedbandit.site.talking import Talking
 from fedbandit.site.tally import Tally, require_reportable
 from fedbandit.transport.link import RESEND
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features, Values  # slow to import, and most sites have none
 
 log = logging.getLogger("fedbandit.site")
 
@@ -116,8 +117,7 @@ class Site(Talking):
         self._propensities = Propensities(self.node.life.side, propensity_samples, seed, self.node.opening)
         self._predictions = Predictions(self.node, features) if report or log is not None else None
         self._tally = Tally(number, self.node.opening, self.watch) if report else None
-        self._advice = Advice()
-        self._seed, self._unsaid = seed, []
+        self._advice, self._seed, self._unsaid = Advice(), seed, []
         self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
         if self.node.revisions or self.node.charter != self.charter:  # the store knows of another charter
             self._take_up()
@@ -138,6 +138,8 @@ class Site(Talking):
         to `Site`, must be as agreed. `features` are given where the federation has some. The `number` is in the
         credential; without TLS it has to be given, too.
         """
+        from fedbandit.site.joining import terms  # slow to import
+
         agreed, number, told = terms(to, credentials, number, store, features, said)
         site = cls(
             agreed.algorithm, **asdict(agreed.setting), **asdict(agreed.ending), number=number, limits=agreed.limits,
@@ -235,10 +237,8 @@ class Site(Talking):
     def policy(self) -> Policy:
         """Return what the site has learnt so far as a policy, which can be saved to a file."""
         with self._guard.reading():
-            node = self.node
-            return Policy(
-                self.charter, node.number, node.version, node.encoded_state(), taken=self._clock(), form=node.form
-            )
+            node, now = self.node, self._clock()
+            return Policy(self.charter, node.number, node.version, node.encoded_state(), taken=now, form=node.form)
 
     def _take_up(self) -> None:
         """Go by what the federation has agreed on now."""

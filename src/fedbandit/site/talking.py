@@ -10,7 +10,6 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.site.bookkeeping import Bookkeeping
 from fedbandit.site.tally import Tally
 from fedbandit.transport.link import RESEND, Connect
-from fedbandit.transport.nats.address import Address
 
 log = logging.getLogger("fedbandit.site")
 
@@ -29,7 +28,8 @@ class Talking(Bookkeeping):
                 f"this federation aggregates securely, and without a certificate a site cannot sign its keys: give "
                 f"credentials with tls://, not {to}"
             )
-        from fedbandit.transport.nats.identity import CertificateIdentity  # slow to import
+        from fedbandit.transport.nats.address import Address  # slow to import, as what follows is
+        from fedbandit.transport.nats.identity import CertificateIdentity
 
         self.node.identity = CertificateIdentity(credentials, Address.parse(to).federation)
 

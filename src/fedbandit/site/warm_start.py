@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.turns import Chosen
-from fedbandit.features.features import Features
-from fedbandit.logs.log import Log
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.offer import Offers
+
+if TYPE_CHECKING:
+    from fedbandit.features.features import Features
+    from fedbandit.logs.log import Log
 
 
 class Past(NamedTuple):
