@@ -137,8 +137,8 @@ def test_what_is_told_of_it_is_right():
 class Careless(MemoryJournal):
     """Planted: it takes a snapshot, and leaves the records of the site in the log."""
 
-    def save(self, snapshot, released=(), replaced=()):
-        super().save(snapshot, released)
+    def save(self, snapshot, released=(), replaced=(), up_to=None):
+        super().save(snapshot, released, up_to=up_to)
 
 
 def test_forgotten_data_that_would_come_back_after_recovery_are_noticed():

@@ -135,9 +135,11 @@ def test_a_journal_on_disk_behaves_like_one_in_memory(url, steps, keep_log):
             if keep:
                 kept.append(position)
         elif step == "save":
-            released, kept = kept[: len(kept) // 2], kept[len(kept) // 2 :]
-            journal.save(data, released)
-            model.save(data, released)
+            last = max(model._synced, model._last - len(data)) if keep else model._last
+            released = [each for each in kept if each <= last][::2]
+            kept = [each for each in kept if each not in released]
+            journal.save(data, released, up_to=last)
+            model.save(data, released, up_to=last)
         elif step == "reopen":
             journal.close()
             model.close()
@@ -146,9 +148,8 @@ def test_a_journal_on_disk_behaves_like_one_in_memory(url, steps, keep_log):
             getattr(journal, step)()
             model.sync()
         elif step == "sync some":
-            some = max(0, model._last - len(data))
-            journal.sync(some)
-            model.sync(some)
+            for each in (journal, model):
+                each.sync(max(0, model._last - len(data)))
         else:
             journal.rollback()
             model.rollback()

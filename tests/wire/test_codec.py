@@ -19,9 +19,10 @@ KINDS = sorted(Message.known)
 ARRAYS = [kind for kind in KINDS if not Message.known[kind].is_signal()]
 
 
+@pytest.mark.parametrize("examples", [8, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_survives_the_wire_and_weighs_what_it_takes_there(kind):
-    @settings(deadline=None, max_examples=25)
+def test_every_kind_survives_the_wire_and_weighs_what_it_takes_there(kind, examples):
+    @settings(deadline=None, max_examples=examples)
     @given(messages(kinds=[kind]))
     def check(message):
         data = encode(message)

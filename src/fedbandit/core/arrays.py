@@ -11,6 +11,7 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.floating]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+FEW = 8192  # numbers of which one thread has the product: for more BLAS wakes others, which then wait by spinning
 
 
 def no_ints() -> Ints:
@@ -42,4 +43,4 @@ def are_within(values: Floats, most: float) -> bool:
 
 def _sum_of_squares(values: Floats) -> float:
     """Return the sum of the squares where it is quick to have, else what says nothing."""
-    return float(np.vdot(values, values)) if values.dtype == np.float64 else math.nan
+    return float(np.vdot(values, values)) if values.dtype == np.float64 and math.prod(values.shape) <= FEW else math.nan

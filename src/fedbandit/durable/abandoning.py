@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fedbandit.core.arrays import Ints
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.deadlines import GivesUp
 from fedbandit.core.errors import InvalidInput
@@ -45,6 +46,10 @@ class AbandoningServer(RevisedServer):
 
     _last_step = 0, 0.0  # the aggregation whose last step is under way, and since when that is known
     _refused_sums = 0  # that an operator was told of
+
+    def awaited(self) -> Ints:
+        """Return the sites for which an open round waits."""
+        return self.node.awaited()
 
     def waits_beyond_deadlines(self) -> list[int] | None:
         """Return who has not answered the last step of a secure aggregation; None while none is in its last step."""

@@ -16,7 +16,7 @@ from fedbandit.core.arrays import Ints
 from fedbandit.durable.abandoning import AbandoningServer
 from fedbandit.durable.agreeing import require_had
 from fedbandit.durable.careful import Careful, tell_of_aside, tell_of_kept
-from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.journals.journal import Entry, Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
 from fedbandit.durable.server_record import ServerRecord, What
@@ -57,6 +57,7 @@ class JournalledServer(AbandoningServer):
         self.random_below = random_below
         self.ledger = Ledger()  # of what this object has carried
         self._writing = Writing(journal)
+        self._sync = self._writing.sync
         self._recover(epoch)
         self.has_renewed = self._is_new  # since it was started: only then may its journal have become an older one
         own = drawn_epoch(self.node.epoch, now, random_below)
@@ -68,10 +69,6 @@ class JournalledServer(AbandoningServer):
     def backlogs(self) -> dict[int, int]:
         """Return, by site, how many uploads it had unacknowledged when it last asked."""
         return self.introductions.backlogs
-
-    def awaited(self) -> Ints:
-        """Return the sites for which an open round waits."""
-        return self.node.awaited()
 
     def peers(self) -> Ints | None:
         """Return with how many others each site shares now; None where all share with all."""
@@ -95,12 +92,20 @@ class JournalledServer(AbandoningServer):
         return True
 
     def save(self) -> None:
-        """Take a snapshot."""
+        """Take a snapshot and store it."""
+        self.put_away(self.take_snapshot())
+
+    def take_snapshot(self) -> Entry:
+        """Return a snapshot as of the last record, which is sealed by this."""
         memory = CoordinatorMemory(
             self.agreed.text, self.node.memory, self.accounts, self.postbox.memory(), self.clock, self.retuned
         )
-        self._writing.save(encode_state(memory))
         self._since_snapshot = 0
+        return Entry(self._writing.seal(), encode_state(memory))
+
+    def put_away(self, snapshot: Entry | None) -> None:
+        """Store a snapshot that was taken, if any, and tidy up; from any thread, and more may be taken in meanwhile."""
+        self._writing.put_away(snapshot)
 
     def _recover(self, epoch: int) -> None:
         self._agree_on(*self._begun_with())
@@ -140,15 +145,13 @@ class JournalledServer(AbandoningServer):
     def _append(self, record: ServerRecord, *, keep: bool = False) -> None:
         self._writing.append(record, keep=keep)
 
-    def _sync(self) -> None:
-        self._writing.sync()
-
-    def _undo_last(self) -> None:
-        """Forget the last record, of which the algorithm made nothing whole; what came just before it stays."""
+    def _undo_last(self, records: int = 1) -> None:
+        """Forget the last records, of which the algorithm made nothing whole; what came just before them stays."""
         touched, asked, held = self._touched, self._asked, self.postbox
-        others = self._writing.rollback()
-        self._recover(self.node.epoch)
-        for record in others[:-1]:
+        with self._writing.alone():
+            others = self._writing.rollback()
+            self._recover(self.node.epoch)
+        for record in others[:-records]:
             self._write(record)
         self._touched, self._asked = touched, asked
         self.postbox.hold_as(held)

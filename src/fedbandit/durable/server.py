@@ -3,7 +3,8 @@
     receive   a frame is checked, written to the journal (not yet synced) and taken in
     commit    the journal is synced: acknowledgements and downloads may leave; one sync for many uploads. It is `seal`
               and `make_safe`, between which more may be received
-    maintain  a snapshot, if one is due: the journal before it is no longer needed
+    maintain  a snapshot, if one is due: the journal before it is no longer needed. It is `take_snapshot` and
+              `put_away`, between which more may be received too
 
 What a site shows of a time that the journal knows nothing of is dealt with in `durable.renewal`.
 """
@@ -15,7 +16,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.careful import tell_of_aside
 from fedbandit.durable.closing import judge_closing
 from fedbandit.durable.introductions import AskFirst, NumberTaken
-from fedbandit.durable.journalled import JournalledServer
+from fedbandit.durable.many_uploads import ManyUploads
 from fedbandit.durable.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict
 from fedbandit.durable.renewal import DAY, new_epoch
 from fedbandit.durable.server_record import ServerRecord, What
@@ -27,7 +28,7 @@ from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, number_taken, refu
 LONG_WAY = 100  # records
 
 
-class DurableServer(JournalledServer):
+class DurableServer(ManyUploads):
     """A server node with a journal, checks and a postbox."""
 
     def receive(self, data: bytes, now: float, sender: int | None = None) -> Verdict:

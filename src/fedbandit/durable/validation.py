@@ -9,7 +9,7 @@ finite.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,15 @@ class Validation:
                 f"site {frame.client} is in epoch {frame.clock}, more than {AHEAD} ahead of the coordinator's {epoch}: "
                 "set the clock that is wrong"
             )
+
+    def open_alike(self, bodies: Sequence[bytes]) -> Upload | None:
+        """Return the uploads of some bodies of the present form, if they are quick to open and no number is absurd."""
+        message = self.schema.open_alike(bodies)
+        if message is None or not all(
+            are_within(getattr(message, name), self.limits.magnitude) for name in message.shapes()
+        ):
+            return None
+        return message
 
     def open(self, frame: Frame, epoch: int) -> Envelope:
         """Return the upload of a frame if it is one that this federation can take in, in this epoch; else raise."""

@@ -6,8 +6,9 @@ disk, and whatever else is done with the journal waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from threading import Lock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
 from typing import NamedTuple
 
 from fedbandit.durable.journals.journal import Entry, Journal
@@ -37,9 +38,10 @@ class Writing:
     def __init__(self, journal: Journal) -> None:
         """Take the journal, in which nothing waits to be written."""
         self._journal = journal
-        self._lock = Lock()
+        self._lock = RLock()
         self._unsealed: list[ServerRecord] = []
         self._last = self._sealed = 0  # positions, of what was appended here
+        self._stored = 0  # the position of the newest snapshot
 
     def append(self, record: ServerRecord, *, keep: bool = False) -> None:
         """Add a record."""
@@ -71,8 +73,23 @@ class Writing:
         self._last = self._sealed
         return others
 
-    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
-        """Store a snapshot as of the last record, which makes all safe."""
+    def put_away(self, snapshot: Entry | None) -> None:
+        """Store a snapshot, if any, as of a record that was sealed; or else do what the journal has put off.
+
+        From any thread; best when nobody waits for `make_safe`, and never both at once, since whoever waits next waits
+        for all of it. A snapshot that is older than another that was stored meanwhile is needless: records after it may
+        have gone.
+        """
         with self._lock:
-            self._journal.save(snapshot, released, replaced)
-        self.seal()
+            if snapshot is None:
+                if self._journal.is_untidy:
+                    self._journal.tidy()
+            elif snapshot.position >= self._stored:
+                self._journal.save(snapshot.data, up_to=snapshot.position)
+                self._stored = snapshot.position
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Do something with the journal while no other thread does."""
+        with self._lock:
+            yield

@@ -38,10 +38,11 @@ def stamps(epoch: int, clients: Ints, seen: Seen) -> Ints:
     """
     if epoch == 0 and not seen.windows:
         return _head(epoch) + seen.in_order[clients]
-    return np.array([_stamp(epoch, seen, client) for client in clients.tolist()])
+    return np.array([stamp(epoch, seen, client) for client in clients.tolist()])
 
 
-def _stamp(epoch: int, seen: Seen, client: int) -> int:
+def stamp(epoch: int, seen: Seen, client: int) -> int:
+    """Return what says which uploads of an epoch of one client were taken in."""
     window = seen.look(client, epoch)
     early = 0
     for number in window.early:

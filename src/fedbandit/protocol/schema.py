@@ -88,9 +88,13 @@ class Schema:
         """Return the message that bytes stand for, of a known kind and of the declared shapes, or raise."""
         if len(data) > self.most_bytes:
             raise ProtocolError(f"a message of {len(data)} bytes: the largest that is taken in has {self.most_bytes}")
-        pattern = self._patterns.get(len(data))
-        read = None if pattern is None else pattern.read(data)
+        read = self.open_alike([data])
         return self._read(data) if read is None else read
+
+    def open_alike(self, data: Sequence[bytes]) -> Upload | None:
+        """Return the uploads that bytes stand for, if they look like one that was opened before, but for values."""
+        pattern = self._patterns.get(len(data[0]))
+        return None if pattern is None else pattern.read(data)
 
     def _read(self, data: bytes) -> Message:
         message = decode(data, self.most_values, self.known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,22 @@ from fedbandit.core.deadlines import ChecksSums, GivesUp, MeetsDeadlines
 from fedbandit.core.erasing import CountsOn, TellsAnew
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Federation, Outgoing, Server
-from fedbandit.core.messages import Download
+from fedbandit.core.messages import Download, Upload
+from fedbandit.core.taking_many import TakesMany
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.fading import SPAN, FadingNode
-from fedbandit.protocol.holding import nothing_told, stamps
+from fedbandit.protocol.holding import nothing_told, stamp, stamps
 from fedbandit.protocol.seen import Seen
 
 NOBODY = np.empty(0, dtype=np.int64)
+
+
+class Number(NamedTuple):
+    """What an upload is known by."""
+
+    client: int
+    epoch: int
+    sequence: int
 
 
 @dataclass
@@ -55,6 +64,7 @@ class ServerNode(FadingNode[Server]):
         self._side = side
         self._in_rounds = side if isinstance(side, MeetsDeadlines) else None
         self._with_sums = side if isinstance(side, ChecksSums) else None
+        self._with_many = side if isinstance(side, TakesMany) else None
 
     def recall(self, memory: ServerMemory) -> None:
         """Go on from what a node remembered; it belongs to this node from now on."""
@@ -94,6 +104,25 @@ class ServerNode(FadingNode[Server]):
         if self.side.may_restart:
             self._reach(self.side.restarts(self.state) * SPAN)
         return self._seal(outgoing)
+
+    @property
+    def takes_many(self) -> TakesMany | None:
+        """Return the side if uploads may be handed to it together: it has no epochs of forgetting to keep apart."""
+        return self._with_many if self.clock is None else None
+
+    def merge_some(
+        self, numbers: Sequence[Number], senders: Ints, message: Upload, first: int
+    ) -> tuple[int, list[Envelope]]:
+        """Take in uploads in the present form that were looked over, each the next of its sender, from a place on.
+
+        Return how many, up to one after which something is to be carried to the clients, and that.
+        """
+        assert self._with_many is not None, "asked before"
+        taken, outgoing = self._with_many.receive_some(self.state, senders, message, first)
+        for client, epoch, sequence in numbers[first : first + taken]:
+            self.seen.open(client, epoch).admit(sequence)
+            self.stamps[client] = stamp(epoch, self.seen, client)
+        return taken, self._seal(outgoing)
 
     def _mine(self, sides: Federation) -> Server:
         return sides.server

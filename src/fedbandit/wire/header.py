@@ -86,6 +86,18 @@ def read_header(data: bytes) -> Header:
     return split(data)[0]
 
 
+def header_if_any(data: bytes) -> Header | None:
+    """Return the header of a frame; None if the bytes have none.
+
+    >>> header_if_any(b"") is None
+    True
+    """
+    try:
+        return read_header(data)
+    except ProtocolError:
+        return None
+
+
 def split(data: bytes) -> tuple[Header, int]:
     """Return the header of a frame, and how many bytes it has; or raise ProtocolError."""
     if len(data) < HEADER.size:

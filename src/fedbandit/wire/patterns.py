@@ -7,8 +7,7 @@ wrong with them if anything is.
 
 from __future__ import annotations
 
-import math
-import struct
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +15,9 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints, are_finite
 from fedbandit.core.messages import Layout, Message, Upload
 from fedbandit.wire.arrays import mirrored, pack, packed_values, ranks, trapezoid
-from fedbandit.wire.codec import HEADERS, encode, head_of
+from fedbandit.wire.codec import encode, head_of
 
+_HEADERS = {Layout.HEADER: np.dtype("<i8"), Layout.NUMBER: np.dtype("<f8")}  # as `codec.HEADERS` has them
 _READ = (Layout.DENSE, Layout.SYMMETRIC, Layout.NUMBERS, Layout.FACTOR)  # whose bytes say where values stand
 
 
@@ -38,8 +38,8 @@ class Pattern:
     >>> from fedbandit.wire import encode
     >>> message = Statistics(np.eye(2)[np.newaxis], np.ones((1, 2)), np.array([7]))
     >>> pattern = Pattern.of(message, encode(message))
-    >>> pattern.read(encode(message)).observations, pattern.read(encode(message)[:-1])
-    (array([7]), None)
+    >>> pattern.read([encode(message)] * 2).observations, pattern.read([encode(message)[:-1]])
+    (array([7, 7]), None)
     """
 
     def __init__(self, kind: type[Upload]) -> None:
@@ -63,9 +63,9 @@ class Pattern:
 
     def _add(self, name: str, layout: Layout, value: Floats) -> None:
         if layout.is_header:
-            form = HEADERS[layout]
-            self._fields.append(_Field(name, layout, self._size, 1, np.dtype(form), (), None))
-            self._size += struct.calcsize(form)
+            dtype = _HEADERS[layout]
+            self._fields.append(_Field(name, layout, self._size, 1, dtype, (), None))
+            self._size += dtype.itemsize
             return
         places, count = None, packed_values(layout, value.shape)
         if layout is Layout.SYMMETRIC:
@@ -79,26 +79,28 @@ class Pattern:
         self._fields.append(_Field(name, layout, self._size + len(head), count, value.dtype, value.shape, places))
         self._size += len(packed)
 
-    def read(self, data: bytes) -> Upload | None:
-        """Return the upload that bytes stand for, if they are of this pattern and all values are finite."""
-        if len(data) != self._size or any(data[begin:end] != each for begin, end, each in self._between):
+    def read(self, data: Sequence[bytes]) -> Upload | None:
+        """Return the uploads that bytes stand for, if all are of this pattern and all values are finite."""
+        if any(len(each) != self._size for each in data):
+            return None
+        table = np.frombuffer(b"".join(data), np.uint8).reshape(len(data), self._size)
+        first = data[0]
+        if any(first[begin:end] != each for begin, end, each in self._between):
+            return None
+        if len(data) > 1 and any((table[:, begin:end] != table[0, begin:end]).any() for begin, end, _ in self._between):
             return None
         values: dict[str, Any] = {}
         for name, layout, at, many, dtype, shape, places in self._fields:
-            if layout.is_header:
-                (value,) = struct.unpack_from(HEADERS[layout], data, at)
-                if not math.isfinite(value):
-                    return None
-                values[name] = np.array([value])
-                continue
-            flat = np.frombuffer(data, dtype, many, at)
+            flat = table[:, at : at + many * dtype.itemsize].copy().view(dtype)
             if not are_finite(flat):
                 return None
-            if places is None:
-                values[name] = flat.reshape(1, *shape).copy()
+            if layout.is_header:
+                values[name] = flat.reshape(len(data))
+            elif places is None:
+                values[name] = flat.reshape(len(data), *shape)
             elif layout is Layout.SYMMETRIC:
-                values[name] = flat.reshape(*shape[:-2], -1).take(places, axis=-1)[np.newaxis]
+                values[name] = flat.reshape(len(data), *shape[:-2], -1).take(places, axis=-1)
             else:
-                values[name] = np.zeros((1, *shape), dtype)
-                values[name].reshape(-1)[places] = flat
+                values[name] = np.zeros((len(data), *shape), dtype)
+                values[name].reshape(len(data), -1)[:, places] = flat
         return self._kind(**values)

@@ -44,6 +44,41 @@ def test_more_is_taken_in_while_the_disk_is_waited_for_and_nothing_leaves(monkey
     assert [site for site, _ in hub.sent] == [1, 2]
 
 
+def test_more_is_taken_in_while_a_snapshot_is_stored_after_the_group_was_answered(monkeypatch):
+    hub = NotingHub()
+    host = host_of(hub)
+    disk, put_away, taken_in = Event(), host.server.put_away, []
+
+    def slow(snapshot):
+        assert disk.wait(PATIENCE)
+        put_away(snapshot)
+
+    def receive(data, now, sender, receive=host.server.receive):
+        taken_in.append(sender)
+        return receive(data, now, sender)
+
+    asyncio.run(handled(host))
+    monkeypatch.setattr(host.server, "put_away", slow)
+    monkeypatch.setattr(host.server, "receive", receive)
+    host.server.snapshot_every = 1
+    first, second = (arrival(host, site, "ask", ask(site)) for site in (1, 2))
+
+    async def attempt():
+        await host._handle([first])
+        next_group = asyncio.ensure_future(host._handle([second]))
+        while len(taken_in) < 2 or not hub.sent:
+            await asyncio.sleep(0)
+        assert [site for site, _ in hub.sent] == [1]
+        assert host._journal.snapshot() is None
+        disk.set()
+        await next_group
+        await host._background.finish()
+
+    asyncio.run(asyncio.wait_for(attempt(), PATIENCE))
+    assert [site for site, _ in hub.sent] == [1, 2]
+    assert host._journal.snapshot() is not None
+
+
 def test_a_disk_that_fails_ends_the_service_though_nothing_more_arrives(monkeypatch):
     hub = NotingHub()
     host = host_of(hub)

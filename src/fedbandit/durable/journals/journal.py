@@ -38,12 +38,23 @@ class Journal(Protocol):
     def rollback(self) -> None:
         """Forget the records that were neither flushed nor synced."""
 
-    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
+    def save(
+        self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
+    ) -> None:
         """Store, at once and synced, a snapshot as of the last record; older records go, but for those that are kept.
 
-        `released` are positions of kept records that need no longer be; `replaced` are records that stand, from now on,
-        in the place of others: to be followed by `compact`, which the next opening does if that is missed.
+        With `up_to` it is as of the record at that position. `released` are positions of kept records that need no
+        longer be; `replaced` are records that stand, from now on, in the place of others: to be followed by `compact`,
+        which the next opening does if that is missed. While another thread waits for this, records may be appended,
+        and nothing else may be done.
         """
+
+    @property
+    def is_untidy(self) -> bool:
+        """Tell whether there is something that `tidy` would do."""
+
+    def tidy(self) -> None:
+        """Do what a later `sync` would have to do first, at a moment when nobody waits for one."""
 
     def compact(self) -> None:
         """Let nothing be left where it is stored of what was dropped or replaced."""
@@ -128,14 +139,17 @@ class MemoryJournal:
             self._kept.discard(position)
         self._last = self._synced = last
 
-    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
-        """Store a snapshot as of the last record."""
-        self.sync()
+    def save(
+        self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
+    ) -> None:
+        """Store a snapshot as of a record."""
+        self.sync(up_to)
+        last = self._last if up_to is None else up_to
         self._records.update(replaced)
-        self._snapshot = Entry(self._last, snapshot)
+        self._snapshot = Entry(last, snapshot)
         self._kept.difference_update(released)
         if not self._keep_log:
-            self._records = {at: record for at, record in self._records.items() if at in self._kept}
+            self._records = {at: record for at, record in self._records.items() if at > last or at in self._kept}
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
@@ -152,6 +166,11 @@ class MemoryJournal:
 
     def verify(self) -> None:
         """Do nothing: memory is believed."""
+
+    is_untidy = False
+
+    def tidy(self) -> None:
+        """Do nothing: nothing is put off."""
 
     def compact(self) -> None:
         """Do nothing: memory that is free is nobody's."""

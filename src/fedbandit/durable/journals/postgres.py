@@ -92,15 +92,19 @@ class PostgresJournal:
         self._last -= len(self._waiting)
         self._waiting.clear()
 
-    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
-        """Store a snapshot as of the last record, in one transaction with all that follows from it."""
+    def save(
+        self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
+    ) -> None:
+        """Store a snapshot as of a record, in one transaction with all that follows from it."""
+        last = self._last if up_to is None else up_to
+        rows = self._waiting[: max(0, last - self._written)]  # to which more may be added meanwhile
         with self._usable(), self._base.transaction():
-            self._insert(self._waiting)
+            self._insert(rows)
             self._base.execute(
                 "INSERT INTO fedbandit_snapshots (name, position, data, seal) VALUES (%s, %s, %s, %s) "
                 "ON CONFLICT (name) DO UPDATE "
                 "SET position = excluded.position, data = excluded.data, seal = excluded.seal",
-                (self.name, self._last, snapshot, seal(self._last, snapshot)),
+                (self.name, last, snapshot, seal(last, snapshot)),
             )
             for at, data in replaced:
                 self._base.execute(
@@ -114,9 +118,14 @@ class PostgresJournal:
             if not self._keep_log:
                 self._base.execute(
                     "DELETE FROM fedbandit_records WHERE name = %s AND NOT kept AND position <= %s",
-                    (self.name, self._last),
+                    (self.name, last),
                 )
-        self._waiting.clear()
+        del self._waiting[: len(rows)]
+
+    is_untidy = False
+
+    def tidy(self) -> None:
+        """Do nothing: the database sees to itself."""
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""

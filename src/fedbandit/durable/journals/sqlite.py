@@ -94,8 +94,7 @@ class SqliteJournal(BesideRecords):
             else:
                 self._write_up_to(last)
             self._wait_for_disk(False)
-            self._is_synced = True
-            self._synced = self._written
+            self._is_synced, self._synced = True, self._written
             self._marked().set(self._synced, self._written)
 
     def rollback(self) -> None:
@@ -103,25 +102,27 @@ class SqliteJournal(BesideRecords):
         self._last -= len(self._waiting)
         self._waiting.clear()
 
-    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
-        """Store a snapshot as of the last record, in one transaction with all that follows from it."""
+    def save(
+        self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
+    ) -> None:
+        """Store a snapshot as of a record, in one transaction with all that follows from it."""
         self._wait_for_disk(True)
-        file = self._file
+        file, last = self._file, self._last if up_to is None else up_to
+        rows = self._waiting[: max(0, last - self._written)]  # to which more may be added meanwhile
         with sqlite_errors(self.path):
             self._marked()
             file.execute("BEGIN IMMEDIATE")
-            file.executemany(_INSERT, self._waiting)
-            row = (self._last, snapshot, seal(self._last, snapshot))
+            file.executemany(_INSERT, rows)
+            row = (last, snapshot, seal(last, snapshot))
             file.execute("INSERT OR REPLACE INTO snapshots (one, position, data, seal) VALUES (1, ?, ?, ?)", row)
             replace_records(file, replaced)
             file.executemany(_RELEASE if self._keep_log else _DELETE, [(each,) for each in released])
             file.execute("COMMIT")
-        self._waiting.clear()
+        del self._waiting[: len(rows)]
+        self._unmoved += len(snapshot)
         self._wait_for_disk(False)
-        self._is_synced = True
-        self._has_outdated = not self._keep_log
-        self._synced = self._last
-        self._marked().set(self._synced, self._last)
+        self._is_synced, self._synced, self._has_outdated = True, self._written, not self._keep_log
+        self._marked().set(self._synced, self._synced)
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
@@ -157,11 +158,9 @@ class SqliteJournal(BesideRecords):
     def close(self) -> None:
         """Sync, and close the file."""
         self.sync()
-        if self._beat is not None:
-            self._beat.close()
-        self._file.close()
-        if self._mark is not None:
-            self._mark.close()
+        for each in (self._beat, self._file, self._mark):
+            if each is not None:
+                each.close()
 
     def _take_it(self) -> None:
         """Lock the file for this process, and make the tables if there are none."""
@@ -229,6 +228,7 @@ class SqliteJournal(BesideRecords):
         """Write records, to which more may be added meanwhile."""
         rows = self._waiting[: last - self._written]
         self._write(_INSERT, rows)
+        self._unmoved += sum(len(row[2]) for row in rows)
         del self._waiting[: len(rows)]
         self._is_synced = False
         self._marked().set(self._synced, last)

@@ -16,6 +16,8 @@ from fedbandit.durable.journals.sqlite_rows import SqliteRows, sqlite_errors
 from fedbandit.durable.journals.sqlite_tables import NOTES
 
 _TO_BE_COMPACTED = 1  # SQLite keeps a number for whoever owns a file
+_TIDY_BYTES = 1024 * 1024  # in the write-ahead log, after which it is moved into the file
+_LATEST_PAGES = 16 * 1024  # there, after which a commit moves it in any case, though somebody waits for that
 
 
 def replace_records(file: sqlite3.Connection, replaced: Iterable[Entry]) -> None:
@@ -38,6 +40,22 @@ class BesideRecords:
     path: Path
     _file: sqlite3.Connection
     _rows: SqliteRows
+    _unmoved = 0  # bytes that were written since `tidy`
+    _is_tidied = False  # somebody calls it
+
+    @property
+    def is_untidy(self) -> bool:
+        """Tell whether much has yet to be moved from the write-ahead log into the file."""
+        return self._unmoved >= _TIDY_BYTES
+
+    def tidy(self) -> None:
+        """Move the write-ahead log into the file; from the first call on, a commit does so only if this is missed."""
+        with sqlite_errors(self.path):
+            if not self._is_tidied:
+                self._file.execute(f"PRAGMA wal_autocheckpoint = {_LATEST_PAGES}")
+                self._is_tidied = True
+            self._file.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._unmoved = 0
 
     def compact(self) -> None:
         """Write the file anew, without what was dropped or replaced, and empty its write-ahead log."""

@@ -114,7 +114,7 @@ def merge(gram: Floats, moment: Floats, new_gram: Floats, new_moment: Floats, ob
 
 
 @compiled
-def _merge_and_check(
+def merge_and_check_arrays(
     gram: Floats, moment: Floats, level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints,
     slot_of: Ints, row_of: Ints, common: Floats, users: Ints, own: Floats, sender: int, row: int, new_gram: Floats,
     new_moment: Floats, uploads: int, ridge: float, log_gammas: Floats, scratch: Floats, found: Ints,
@@ -151,7 +151,7 @@ def merge_and_check(
 ) -> Ints:  # fmt: skip
     """Take in the `uploads`-th upload of all, and return who is now sent a download; there is a free slot for it."""
     found = np.empty(len(contacts.level), dtype=np.int64)
-    count = _merge_and_check(  # arrays are handed over quicker one by one than in tuples
+    count = merge_and_check_arrays(  # arrays are handed over quicker one by one than in tuples
         gram, moment, *contacts, *copies, sender, row, new_gram, new_moment, uploads, ridge, log_gammas,
         np.empty_like(gram), found,
     )  # fmt: skip

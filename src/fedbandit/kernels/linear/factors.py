@@ -222,25 +222,27 @@ def _reflect(upper: Floats, rows: int) -> None:
 
 
 @compiled
-def _multiply_out(upper: Floats, out: Floats) -> None:
-    size = upper.shape[1]
-    for k in range(upper.shape[0]):
-        row = upper[k]
-        for i in range(k, size):
-            weight = row[i]
-            if weight != 0.0:
-                into = out[i]
-                for j in range(k, size):
-                    into[j] += weight * row[j]
+def _multiply_out(uppers: Floats, out: Floats) -> None:
+    size = uppers.shape[2]
+    for each in range(uppers.shape[0]):
+        for k in range(uppers.shape[1]):
+            row = uppers[each, k]
+            for i in range(k, size):
+                weight = row[i]
+                if weight != 0.0:
+                    into = out[each, i]
+                    for j in range(k, size):
+                        into[j] += weight * row[j]
 
 
 def multiplied_out(factor: Floats) -> Floats:
-    """Return R^T R for an upper triangular R, in double precision, with the same bits everywhere.
+    """Return R^T R for an upper triangular R, or for each of several, in double precision, the same bits everywhere.
 
     >>> multiplied_out(np.array([[1.0, 2.0], [0.0, 3.0]]))
     array([[ 1.,  2.],
            [ 2., 13.]])
     """
-    out = np.zeros((factor.shape[1], factor.shape[1]))
-    _multiply_out(factor.astype(np.float64), out)
+    *many, rows, size = factor.shape
+    out = np.zeros((*many, size, size))
+    _multiply_out(factor.reshape(-1, rows, size).astype(np.float64), out.reshape(-1, size, size))
     return out

@@ -6,17 +6,16 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
-from functools import partial
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.journals.journal import open_journal, without_password
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.journals.journal import Entry, open_journal, without_password
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.writing import Sealed
 from fedbandit.service.coordinator.background import Background
 from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
 from fedbandit.service.coordinator.fair_queue import AT_A_TIME, LARGEST_GROUP, FairQueue
+from fedbandit.service.coordinator.intake import Intake
 from fedbandit.service.coordinator.maintenance import MEASURE_SECONDS, Maintenance
 from fedbandit.service.coordinator.round_timer import RoundTimer
 from fedbandit.service.coordinator.settings import FederationPlan, roster_journal
@@ -25,7 +24,6 @@ from fedbandit.service.coordinator.traces import HostTraces
 from fedbandit.transport.nats.door import Arrival, Door
 from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.subjects import Subjects
-from fedbandit.wire.frame import REPORTS
 
 log = logging.getLogger("fedbandit.coordinator")
 
@@ -60,6 +58,7 @@ class FederationHost:
         self._traces = HostTraces(plan.name, self.server) if traces else None
         self._telling = Telling(plan, self.server, now)
         self._telling.recall(self._journal.noted())
+        self._intake = Intake(self.server, self._telling, self.roster, self._traces)
         self.telemetry = self._telling.telemetry
         self.failure = ""  # why it is served no more, if something unforeseen has ended it
         self.changes = Changes(plan, self.server, self.wake)
@@ -179,26 +178,29 @@ class FederationHost:
             await self.changes.make(now)
             self._timer.seconds = self.changes.deadline
             await self._hub.enlarge(self.subjects, self.server.validation.most_bytes)
-        for count, arrival in enumerate(group, start=1):
-            self._take_in(arrival, now)
-            if count % AT_A_TIME == 0:
-                await asyncio.sleep(0)  # answers to the group before may be due
+        for first in range(0, len(group), AT_A_TIME):
+            self._intake.take_in(group[first : first + AT_A_TIME], now)
+            await asyncio.sleep(0)  # answers to the group before may be due
         self._watch(elapsed)
         if self._timer.is_due(elapsed):
             self._telling.left_out(self.server.deadline(now).tolist(), now)
         elif self._awaits_only_the_gone():
             self.server.deadline(now)
         self._watch(elapsed)
-        await self._background.begin(self._answer(self.server.seal(), group, now, elapsed))
+        sealed, snapshot = self.server.seal(), self._maintenance.snapshot(elapsed)
+        await self._background.begin(self._answer(sealed, group, now, elapsed, snapshot))
         if self._maintenance.is_due(elapsed):
             await self._background.finish()
             self.concern("journal-damaged", await self._maintenance.make(now, elapsed))
 
-    async def _answer(self, sealed: Sealed, group: list[Arrival], now: float, elapsed: float) -> None:
+    async def _answer(
+        self, sealed: Sealed, group: list[Arrival], now: float, elapsed: float, snapshot: Entry | None
+    ) -> None:
         """Wait for the disk while more is taken in; send what rests on it, and have the broker forget the group."""
         await asyncio.to_thread(self.server.make_safe, sealed)
         await self._send(sealed.frames, now)
         await self._hub.settle(self._arrived.to_settle(group, elapsed))
+        await self._maintenance.put_away(snapshot)
 
     def _awaits_only_the_gone(self) -> bool:
         """Tell whether a round waits, and only for sites that were forgotten or do not belong to the federation now."""
@@ -213,30 +215,3 @@ class FederationHost:
 
     def _watch(self, elapsed: float) -> None:
         self._timer.watch(is_open=self.server.awaited().size > 0, step=self.server.node.sent, now=elapsed)
-
-    def _take_in(self, arrival: Arrival, now: float) -> None:
-        if arrival.sender is None:
-            self._telling.refused(None, f"refused what came under {arrival.source.subject}")
-            return
-        if self.roster is not None and self.roster.is_revoked(arrival.sender):
-            self._telling.refused(arrival.sender, f"refused from site {arrival.sender}: it is revoked")
-            return
-        judged = arrival.data, now, arrival.sender
-        traces = self._traces
-        verdict = self._verdict(*judged) if traces is None else traces.take_in(arrival, partial(self._verdict, *judged))
-        if verdict.reason:
-            word = "refused" if verdict.outcome in (Outcome.REFUSED, Outcome.NOT_YET) else "noted"
-            site = arrival.sender if arrival.sender < self.plan.charter.setting.clients else None
-            self._telling.refused(site, f"{word} from site {arrival.sender}: {verdict.reason}")
-
-    def _verdict(self, data: bytes, now: float, sender: int) -> Verdict:
-        if data[:1] in REPORTS:
-            with self._telling.beside():
-                return self.telemetry.report(data, now, sender=sender)
-            return Verdict(Outcome.REFUSED)
-        ledger, uploads, scalars = self.server.ledger, self.server.ledger.uploads, self.server.ledger.scalars
-        verdict = self.server.receive(data, now, sender)
-        with self._telling.beside():
-            news = {"uploads": ledger.uploads - uploads, "scalars": ledger.scalars - scalars}
-            self.telemetry.received(data, verdict, now, sender=sender, **news)
-        return verdict

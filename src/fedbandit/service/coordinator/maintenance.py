@@ -7,14 +7,14 @@ import math
 import time
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.journals.journal import Journal
+from fedbandit.durable.journals.journal import Entry, Journal
 from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.telling import Telling
 
 MEASURE_SECONDS = 10.0
 NOTE_SECONDS = 60.0  # between two notes of what the status page tells
-SHARE = 100  # of the time goes into snapshots at most one part in so many: nothing is acknowledged meanwhile
+SHARE = 100  # of the time goes into snapshots at most one part in so many: acknowledgements wait for them
 OVERDUE = 5.0  # times the records after which one is due, it is taken in any case: whoever starts reads them all
 
 
@@ -50,10 +50,25 @@ class Maintenance:
         self._server, self._journal, self._telling = server, journal, telling
         self._pace = SnapshotPace()
         self._measured, self._noted = -MEASURE_SECONDS, time.monotonic()
+        self._began = -math.inf  # the last snapshot
 
     def is_due(self, elapsed: float) -> bool:
         """Tell whether there is something to see to."""
-        return elapsed > self._measured + MEASURE_SECONDS or self._pace.allows(self._server.snapshot_age, elapsed)
+        return elapsed > self._measured + MEASURE_SECONDS
+
+    def snapshot(self, elapsed: float) -> Entry | None:
+        """Return a snapshot that is to be stored, if one is due: as of what was sealed."""
+        if not self._pace.allows(self._server.snapshot_age, elapsed):
+            return None
+        self._began = time.monotonic()
+        return self._server.take_snapshot()
+
+    async def put_away(self, snapshot: Entry | None) -> None:
+        """Store a snapshot, if there is one, and have the journal do what it has put off, if anything."""
+        if snapshot is not None or self._journal.is_untidy:
+            await asyncio.to_thread(self._server.put_away, snapshot)
+        if snapshot is not None:
+            self._pace.took(self._began, time.monotonic())
 
     async def make(self, now: float, elapsed: float) -> str:
         """See to it, while nothing else is done with the server; return what is wrong with the journal, if anything."""
@@ -62,15 +77,11 @@ class Maintenance:
         note = b""
         if elapsed > self._noted + NOTE_SECONDS:
             self._noted, note = elapsed, self._telling.note()
-        return await asyncio.to_thread(self._see_to, note, elapsed)
+        return await asyncio.to_thread(self._see_to, note)
 
-    def _see_to(self, note: bytes, elapsed: float) -> str:
+    def _see_to(self, note: bytes) -> str:
         if note:
             self._journal.note(note)
-        if self._pace.allows(self._server.snapshot_age, elapsed):
-            began = time.monotonic()
-            self._server.save()
-            self._pace.took(began, time.monotonic())
         self._telling.telemetry.journal_bytes = self._journal.size()
         try:
             self._journal.verify()

@@ -37,11 +37,13 @@ class FusedJournal(MemoryJournal):
         super().sync(up_to)
         self._burn()
 
-    def save(self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = ()) -> None:
+    def save(
+        self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
+    ) -> None:
         """Store a snapshot."""
         self._burn()
         fuse, self.fuse = self.fuse, 0
-        super().save(snapshot, released, replaced)  # one transaction
+        super().save(snapshot, released, replaced, up_to)  # one transaction
         self.fuse = fuse
         self._burn()
 

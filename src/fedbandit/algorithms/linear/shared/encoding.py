@@ -66,7 +66,7 @@ def upload(
         trapezoid(gram[each], count, _LEFT_OUT[precision], factors[each])
     rounded, short = _rounded(factors, precision), moment.astype(np.float32)
     message = kind(rounded, short, observations, *question)
-    return Sent(message, np.stack([multiplied_out(each) for each in rounded]), short.astype(np.float64))
+    return Sent(message, multiplied_out(rounded), short.astype(np.float64))
 
 
 def download(precision: str, gram: Floats, moment: Floats, ridge: float, version: int | None) -> Shared:

@@ -18,7 +18,8 @@ from fedbandit.core.bounds import SLACK, Bounds, check_counts
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Download, Layout, Upload, array, header, held
 from fedbandit.kernels.linear.factors import multiplied_out
-from fedbandit.kernels.linear.plausible import are_plausible, excess_of
+from fedbandit.kernels.linear.many_uploads import are_all_plausible
+from fedbandit.kernels.linear.plausible import excess_of
 
 
 class Counted(Upload):
@@ -50,8 +51,9 @@ class Statistics(Counted, kind="linear.statistics"):
     def check(self, bounds: Bounds) -> None:
         """Refuse sums that so many observations cannot have: see `Bounds.check_sums`."""
         check_counts(observations=self.observations)
-        for gram, moment, observations in zip(self.gram, self.moment, self.observations.tolist(), strict=True):
-            if not are_plausible(gram, moment, observations, bounds.context, bounds.reward, 0.5 * SLACK):
+        sums = self.gram, self.moment, self.observations
+        if not are_all_plausible(*sums, bounds.context, bounds.reward, 0.5 * SLACK):
+            for gram, moment, observations in zip(self.gram, self.moment, self.observations.tolist(), strict=True):
                 bounds.check_sums(gram, moment, observations)
 
 
@@ -69,7 +71,7 @@ class Factors(Counted, kind="lean.sums"):
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats]:
-        return np.stack([multiplied_out(each) for each in self.factor]), self.moment.astype(np.float64)
+        return multiplied_out(self.factor), self.moment.astype(np.float64)
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
         """Refuse counts that are none, sums of nothing, and more rows than observations."""

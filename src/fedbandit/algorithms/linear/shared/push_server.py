@@ -17,10 +17,12 @@ from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contac
 from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
 from fedbandit.algorithms.linear.shared.ways import Way
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.core.bounds import Bounds, check_invertible, is_lost_in
+from fedbandit.core.bounds import SLACK, Bounds, check_invertible, is_lost_in
+from fedbandit.core.errors import ProtocolError
 from fedbandit.core.former_names import formerly
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download, Upload
+from fedbandit.core.taking_many import LookedOver
 from fedbandit.kernels.linear.download_check import (
     Contacts,
     Copies,
@@ -28,6 +30,12 @@ from fedbandit.kernels.linear.download_check import (
     merge_and_check,
     no_contacts,
     note_download,
+)
+from fedbandit.kernels.linear.many_uploads import (
+    find_excess,
+    largest_trace,
+    merge_some,
+    trace_of_all,
 )
 from fedbandit.kernels.linear.plausible import trace_of
 from fedbandit.kernels.linear.ridge import factorise
@@ -101,6 +109,36 @@ class PushServer(Server):
             for total in (state.gram, self._shared_with(state, sender)):
                 if is_lost_in(trace_of(total) + new, self.dimension, self.ridge):
                     check_invertible(total, gram, self.ridge)
+
+    def look_over(self, state: AsyncServerState, senders: Ints, message: Upload, bounds: Bounds) -> LookedOver | None:
+        """Return what uploads of clients that have sent some before tell, if all of them are as they should be."""
+        contacts, copies = state.contacts, state.copies
+        if not isinstance(message, Sums) or (contacts.row_of[senders] < 0).any() or (message.observations < 1).any():
+            return None
+        try:
+            message.check(bounds)
+        except ProtocolError:
+            return None
+        grams, moments = message.sums()
+        excess = np.zeros(len(senders))
+        if self.rounding:
+            find_excess(grams, moments, message.observations, bounds.context, bounds.reward, SLACK, excess)
+        shared = largest_trace(copies.common, copies.own, contacts.slot_of, contacts.row_of, senders)
+        largest = max(trace_of(state.gram), shared) + trace_of_all(grams)
+        return None if is_lost_in(largest, self.dimension, self.ridge) else LookedOver(message.observations, excess)
+
+    def receive_some(
+        self, state: AsyncServerState, senders: Ints, message: Sums, first: int
+    ) -> tuple[int, Sequence[Outgoing[Download]]]:
+        """Merge uploads up to one after which some are owed a download; return how many, and the downloads."""
+        self._make_room(state)
+        found = np.empty(len(state.contacts.level), dtype=np.int64)
+        taken, owed = merge_some(
+            state.gram, state.moment, *state.contacts, *state.copies, senders, *message.sums(), first, state.uploads,
+            self.ridge, self.log_gammas, np.empty_like(state.gram), found,
+        )  # fmt: skip
+        state.uploads += taken
+        return taken, self._send(state, found[:owed].copy()) if owed else ()
 
     def revised(self, state: AsyncServerState, before: Any, places: Ints | None = None) -> AsyncServerState:
         """Carry sums over; compare with what thresholds make of the copies last shared, from the next upload on."""
