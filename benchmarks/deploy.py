@@ -51,36 +51,46 @@ class Deployment(NamedTuple):
 
 
 @contextmanager
-def deployed(algorithm: str, sites: int, apart: bool = False) -> Iterator[Deployment]:
-    """Run a broker and a coordinator, which has one core; `apart` keeps the broker off the coordinator's disk."""
-    cores, before = range(os.cpu_count() or 1), os.sched_getaffinity(0)
-    os.sched_setaffinity(
-        0, cores
-    )  # benchmarks run on one core; a deployment has more, of which its coordinator uses one
+def on_every_core() -> Iterator[range]:
+    """Use all cores, as a deployment does: benchmarks run on one."""
+    every, before = range(os.cpu_count() or 1), os.sched_getaffinity(0)
+    os.sched_setaffinity(0, every)
+    try:
+        yield every
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def deployed(algorithm: str, sites: int, apart: bool = False, cores: int = 1) -> Iterator[Deployment]:
+    """Run a broker and a coordinator, which has so many cores; `apart` keeps the broker off the coordinator's disk."""
     memory = MEMORY if apart and Path(MEMORY).is_dir() else None
-    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory(dir=memory) as store:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        tempfile.TemporaryDirectory(dir=memory) as store,
+        on_every_core() as every,
+        Broker(BrokerSettings(Path(store), port=free_port())) as broker,
+    ):
         folder = Path(name)
-        with Broker(BrokerSettings(Path(store), port=free_port())) as broker:
-            file = folder / "serve.toml"
-            file.write_text(
-                f'broker = "{broker.url}"\nhttp = "127.0.0.1:0"\n[federations.bench]\nclients = {sites}\n'
-                f"dimension = {DIMENSION}\narms = 2\nlimits = {{ context = 1.0, reward = 1.0 }}\n{algorithm}\n"
-            )
-            log = folder / "log"
-            with log.open("w") as out:
-                command = [sys.executable, "-c", "from fedbandit.cli import main; main()", "serve", str(file)]
-                process = subprocess.Popen(command, stdout=out, stderr=out)
-            os.sched_setaffinity(process.pid, cores[:1])
-            try:
-                while "serving at" not in log.read_text():
-                    if process.poll() is not None:
-                        raise RuntimeError(log.read_text())
-                    time.sleep(0.05)
-                yield Deployment(Address(broker.url, "bench"), process.pid, log)
-            finally:
-                process.terminate()
-                process.wait()
-                os.sched_setaffinity(0, before)
+        file = folder / "serve.toml"
+        file.write_text(
+            f'broker = "{broker.url}"\nhttp = "127.0.0.1:0"\n[federations.bench]\nclients = {sites}\n'
+            f"dimension = {DIMENSION}\narms = 2\nlimits = {{ context = 1.0, reward = 1.0 }}\n{algorithm}\n"
+        )
+        log = folder / "log"
+        with log.open("w") as out:
+            command = [sys.executable, "-c", "from fedbandit.cli import main; main()", "serve", str(file)]
+            process = subprocess.Popen(command, stdout=out, stderr=out)
+        os.sched_setaffinity(process.pid, every[:cores])
+        try:
+            while "serving at" not in log.read_text():
+                if process.poll() is not None:
+                    raise RuntimeError(log.read_text())
+                time.sleep(0.05)
+            yield Deployment(Address(broker.url, "bench"), process.pid, log)
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def _run(algorithm: str, sites: int, work: Callable[[list[Sender]], Awaitable[float]], apart: bool = False) -> float:

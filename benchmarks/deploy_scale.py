@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.deploy import deployed
+from benchmarks.deploy import deployed, on_every_core
 from benchmarks.deploy_senders import DIMENSION, LONGEST, honest_sums, numbers_at, percentile
 from benchmarks.raw_sites import RawSite, raw_sites
 from benchmarks.row import Row
@@ -32,6 +32,7 @@ from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire import encode
 
 SITES, WINDOW = 1000, 4  # uploads of a site that are under way
+CORES = 2  # that broker, coordinator and connections share
 SECONDS, WARM_SECONDS = 10.0, 3.0
 FEDERATION = "bench"
 
@@ -118,7 +119,11 @@ async def _with_load(server: str, precision: str, work: Callable[[Load], Awaitab
 @contextmanager
 def _bare_broker() -> Iterator[str]:
     """A broker with the streams of a federation, and nobody who consumes them."""
-    with tempfile.TemporaryDirectory() as store, Broker(BrokerSettings(Path(store), port=free_port())) as broker:
+    with (
+        tempfile.TemporaryDirectory() as store,
+        on_every_core(),
+        Broker(BrokerSettings(Path(store), port=free_port())) as broker,
+    ):
 
         async def arrange() -> None:
             connection = await client_library().connect(broker.url)
@@ -140,7 +145,7 @@ def _rates(precision: str) -> tuple[float, float]:
     """Return how many uploads a second the bare loop has stored, and a deployment has acknowledged, in turn."""
     with _bare_broker() as server:
         bare = asyncio.run(_with_load(server, precision, Load.a_second, bare=True))
-    with deployed(_settings(precision), SITES) as deployment:
+    with deployed(_settings(precision), SITES, cores=CORES) as deployment:
         ours = asyncio.run(_with_load(deployment.address.server, precision, Load.a_second, bare=False))
     print(f"{precision}: bare loop {bare:,.0f} a second, fedbandit {ours:,.0f} ({ours / bare:.0%})", file=sys.stderr)
     return bare, ours
@@ -152,7 +157,7 @@ def _milliseconds(precision: str) -> float:
 
 def _at_half_load(precision: str) -> float:
     rate = _rates(precision)[1] / 2
-    with deployed(_settings(precision), SITES) as deployment:
+    with deployed(_settings(precision), SITES, cores=CORES) as deployment:
         work = partial(Load.waits_at, a_second=rate)
         return asyncio.run(_with_load(deployment.address.server, precision, work, bare=False))
 

@@ -53,6 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is long."""
     here = Path(__file__).parent
     long = {here / each for each in LONG}
+    is_long = {path: bool(long & {path, *path.parents}) for path in {item.path for item in items}}
     for item in items:
-        if long & {item.path, *item.path.parents}:
+        if is_long[item.path]:
             item.add_marker(pytest.mark.long)

@@ -3,22 +3,44 @@
 import json
 import subprocess
 import sys
+from contextlib import redirect_stdout, suppress
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 
 import fedbandit as fb
+from fedbandit.advice.advise import advise
 from fedbandit.advice.writing import coordinator_of
+from fedbandit.cli import main
 from fedbandit.service.coordinator.settings import read_plan
 from samples.shop_logs import SHOPS, shop_files
 
 
 @pytest.fixture(scope="module")
-def advised(tmp_path_factory):
+def commanded(tmp_path_factory):
+    """What the command prints and writes, and the advice that it had."""
     folder = tmp_path_factory.mktemp("advice")
     log, features = shop_files(folder)
-    advice = fb.advise(fb.Log.read(log), fb.Features.read(features), budget="20 kB/day", algorithms=["async-linucb"])
-    return advice, advice.write(folder / "advice")
+    arguments = ("--features", features, "--budget", "20 kB/day", "--algorithms", "async-linucb", "--json")
+    found = []
+
+    def noted(*given, **named):
+        found.append(advise(*given, **named))
+        return found[0]
+
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
+        patch.chdir(folder)
+        patch.setattr("fedbandit.advice.advise.advise", noted)
+        patch.setattr("sys.argv", ["fedbandit", "advise", *map(str, (log, *arguments))])
+        with suppress(SystemExit):
+            main()
+    return out.getvalue(), found[0], folder / "advice"
+
+
+@pytest.fixture(scope="module")
+def advised(commanded):
+    return commanded[1:]
 
 
 def test_the_command_prints_the_frontier_the_checks_and_one_sentence(fedbandit, tmp_path):
@@ -46,17 +68,16 @@ def test_the_command_prints_the_frontier_the_checks_and_one_sentence(fedbandit, 
     assert said.out.endswith("".join(f"out/{name}\n" for name in files))
 
 
-def test_the_numbers_are_one_json_object(fedbandit, tmp_path):
-    log, features = shop_files(tmp_path)
-    arguments = ("--features", features, "--budget", "20 kB/day", "--algorithms", "async-linucb", "--json")
-    found = json.loads(fedbandit("advise", log, *arguments).out)
-    assert found == json.loads((tmp_path / "advice" / "advice.json").read_text(encoding="utf-8"))
+def test_the_numbers_are_one_json_object(commanded):
+    out, _, folder = commanded
+    found = json.loads(out)
+    assert found == json.loads((folder / "advice.json").read_text(encoding="utf-8"))
     assert found["algorithm"] == "async-linucb"
     assert found["helps"] is True
     assert found["parameters"]["explore"] == 0.02
     assert found["parameters"]["smallest_upload"] == found["smallest_upload"]["observations"] == 10
     assert found["warm_start"]["gain"] > 0
-    page = (tmp_path / "advice" / "report.html").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<p>Warm start: had every site first learnt from its rows of this log" in page
     assert found["sites"] == [f"shop {number}" for number in range(SHOPS)]
     assert {each["algorithm"] for each in found["frontier"]} == {"async-linucb", "local-linucb", "pooled-linucb"}

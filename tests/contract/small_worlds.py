@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,11 +18,22 @@ CLIENTS, ARMS, DIMENSION = 3, 4, 5
 NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install 'fedbandit[neural]'")
 
 
-def algorithm_names() -> list[Any]:
-    """The algorithms of the package, not those that tests make up."""
+def algorithm_names(later: Container[str] = ()) -> list[Any]:
+    """The algorithms of the package, not those that tests make up; those of `later` are left to `make test-all`."""
     own = [name for name in fb.algorithms if fb.algorithms[name].__module__.startswith("fedbandit.")]
     neural = {name for name in own if issubclass(fb.algorithms[name], NeuralAlgorithm)}
-    return [pytest.param(name, marks=NEEDS_JAX) if name in neural else name for name in own]
+    return [
+        pytest.param(name, marks=[NEEDS_JAX] * (name in neural) + [pytest.mark.slow] * (name in later)) for name in own
+    ]
+
+
+def deployed_names() -> list[Any]:
+    """The same, for long runs on the nodes of a deployment, where `fn-ucb` is left to `make test-all`.
+
+    It has the messages, the states and the code of `fn-ucb-less`, but for every client's inverse in place of their
+    mean. What that changes is still compared for both: with the transcription, over bytes, by hand, and as states.
+    """
+    return algorithm_names(later={"fn-ucb"})
 
 
 def small_setting(name: str, rounds: int) -> Setting:

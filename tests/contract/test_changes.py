@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fedbandit as fb
-from contract.small_worlds import algorithm_names, small_setting, small_turns
+from contract.small_worlds import algorithm_names, deployed_names, small_setting, small_turns
 from fedbandit.core.changes import Change
 from fedbandit.durable.retuning import Retuned
 from fedbandit.protocol.changing import changed
@@ -47,7 +47,7 @@ class ChangedRun(FaultyRun):
             self.commit(self.coordinator)
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_all_that_can_change_at_once_does_so_at_the_coordinator_and_at_every_site(name):
     rounds = 6 if name.startswith(("fn-", "neural")) else 12
     charter = Charter.named(name, small_setting(name, rounds), **needed(name))

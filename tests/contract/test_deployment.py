@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contract.small_worlds import algorithm_names, small_setting, small_turns
+from contract.small_worlds import algorithm_names, deployed_names, small_setting, small_turns
 from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.messages import Download, Upload
 from fedbandit.durable.journals.journal import MemoryJournal
@@ -35,13 +35,13 @@ def server_state(run):
     return encode_state(run.coordinator.node.node.state)
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_the_log_of_a_deployed_run_replayed_in_process_gives_the_same_state(name):
     run = deployed(name, seed=1, faults={})
     assert encode_state(replay(run.charter, run.coordinator.disk.records()).state) == server_state(run)
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_whatever_goes_wrong_the_nodes_come_to_rest_and_the_log_tells_the_whole_truth(name, seed):
     run = deployed(name, seed, NO_LOST_DISKS)
@@ -60,7 +60,7 @@ class LiedTo(FaultyRun):
             self.attempt(self.coordinator, lambda: node.receive(ask, float(self.clock), 0))
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_a_new_epoch_of_downloads_at_any_time_leaves_nobody_waiting(name):
     run = deployed(name, seed=4, faults={**NO_LOST_DISKS, "lie": 3.0}, kind=LiedTo)
     assert run.coordinator.node.node.epoch > 1
@@ -76,7 +76,7 @@ def known_at(site):
     return encode_state(node.state.rows if node.side.asks else node.state)
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_nodes_that_are_opened_again_are_the_same(name):
     run = deployed(name, seed=2, faults={})
     before = server_state(run)
@@ -88,7 +88,7 @@ def test_nodes_that_are_opened_again_are_the_same(name):
     assert [known_at(site) for site in run.sites] == sites
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_a_snapshot_and_the_rest_of_the_log_are_the_whole_log(name):
     run = deployed(name, seed=3, faults={})
     records = [entry.data for entry in run.coordinator.disk.records()]

@@ -6,8 +6,9 @@ from functools import partial
 
 import pytest
 
+import fedbandit as fb
 from contract.honest_runs import LENGTH, NEURAL, OTHERS, REWARD, HonestRun
-from contract.small_worlds import NEEDS_JAX, algorithm_names
+from contract.small_worlds import NEEDS_JAX, algorithm_names, deployed_names
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.validation import Limits
@@ -16,6 +17,8 @@ from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 BOUNDS = [
     pytest.param(Bounds(LENGTH, REWARD), id="exact"),
     pytest.param(Bounds(), id="unknown"),
+]
+ONE_UNKNOWN = [
     pytest.param(Bounds(context=LENGTH), id="no reward"),
     pytest.param(Bounds(reward=REWARD), id="no length"),
 ]
@@ -24,12 +27,21 @@ RARE = {"linear.hello", "glm.behind"}  # signals that a run without lost message
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_no_honest_upload_is_refused(name, bounds):
     run = HonestRun(name, rounds=6 if name.startswith("fn-") else 24, seed=1, limits=Limits(bounds)).play()
     assert not run.refused
     taken_in = set(run.server.validation.schema.known)
     assert run.kinds - RARE == taken_in - RARE, "every kind that is taken in was sent, and no other"
+
+
+ONE_OF_EACH_FAMILY = {"async-linucb", "fedglb-ucb", "fldb-ogd", "fedego-lasso", "fn-ucb-less"}
+
+
+@pytest.mark.parametrize("bounds", ONE_UNKNOWN)
+@pytest.mark.parametrize("name", algorithm_names(later=set(fb.algorithms) - ONE_OF_EACH_FAMILY))
+def test_so_it_is_if_one_of_the_limits_is_unknown(name, bounds):
+    test_no_honest_upload_is_refused(name, bounds)
 
 
 @pytest.mark.parametrize(("name", "parameters"), OTHERS)
@@ -69,10 +81,8 @@ def test_no_honest_upload_of_a_thousand_observations_is_refused(name):
     assert run.kinds
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("name", deployed_names())
 def test_no_honest_upload_is_refused_however_frames_are_lost_repeated_and_overtaken(name, seed):
     run = HonestRun(name, rounds=12, seed=seed)
     exact = partial(DurableServer, limits=run.server.validation.limits)

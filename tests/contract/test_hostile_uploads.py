@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contract.honest_runs import OTHERS, HonestRun
-from contract.small_worlds import algorithm_names
+from contract.small_worlds import deployed_names
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Layout
 from fedbandit.durable.outcome import Outcome
@@ -71,7 +71,7 @@ class HostileRun(HonestRun):
         return encode_state(server.node.memory), encode_state(server.accounts), server.journal.size()
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", deployed_names())
 def test_impossible_values_are_refused_in_every_field_of_every_upload(name):
     run = HostileRun(name, rounds=12, seed=4).play()
     assert not run.accepted

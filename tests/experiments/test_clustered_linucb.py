@@ -22,6 +22,7 @@ def test_every_run_is_valid(name):
         assert cell.parameters.get("noise", 0.1) == cell.world.get("noise", 0.1), "algorithms are told the noise"
 
 
+@pytest.mark.usefixtures("unwritten_figures")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_and_every_claim_finds_its_series(tmp_path, name):
     quick = fb.experiments[name].quickened()

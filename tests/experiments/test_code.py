@@ -25,24 +25,24 @@ EXPERIMENT = Experiment(
 @pytest.fixture
 def edited(monkeypatch, tmp_path):
     """A function that edits the source of a module as fingerprints see it."""
-    real = code._source.__wrapped__
     changed = {}
 
-    def forget():
-        for cached in (code_of, code._source, code._tree, code._fingerprint, code._imports):
-            getattr(cached, "cache_clear", lambda: None)()
+    def unless_changed(cached):
+        return lambda module: (cached.__wrapped__ if module in changed else cached)(module)
 
     def edit(module, change):
         file = tmp_path / f"{module}.py"
-        file.write_text(change(real(module).read_text("utf-8")), "utf-8")
+        file.write_text(change(source(module).read_text("utf-8")), "utf-8")
         changed[module] = file
-        forget()
+        code_of.cache_clear()
 
-    monkeypatch.setattr(code, "_source", lambda module: changed.get(module) or real(module))
-    forget()
+    source = code._source
+    monkeypatch.setattr(code, "_source", lambda module: changed.get(module) or source(module))
+    for name in ("_tree", "_fingerprint", "_imports"):  # what is not edited is read once
+        monkeypatch.setattr(code, name, unless_changed(getattr(code, name)))
     yield edit
     monkeypatch.undo()
-    forget()
+    code_of.cache_clear()
 
 
 def last_number_changed(text):

@@ -19,6 +19,7 @@ def test_every_run_is_valid(name):
     assert experiment.seeds == 10
 
 
+@pytest.mark.usefixtures("unwritten_figures")
 @pytest.mark.parametrize("name", ["exploration/igw", "forgetting/abrupt", "forgetting/detector"])
 def test_every_figure_and_every_claim_finds_its_series(tmp_path, name):
     quick = replace(fb.experiments[name].quickened(), turns=120, seeds=1)

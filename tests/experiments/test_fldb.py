@@ -21,6 +21,7 @@ def test_every_run_is_valid_and_has_the_papers_length(name):
         assert cell.world["dimension"] == 5
 
 
+@pytest.mark.usefixtures("unwritten_figures")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_and_every_claim_finds_its_series(tmp_path, name):
     quick = fb.experiments[name].quickened()

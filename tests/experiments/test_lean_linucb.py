@@ -41,6 +41,7 @@ def test_a_million_clients_have_thirty_turns_each():
     assert sizes == [(10**k, 30 * 10**k) for k in (3, 4, 5, 6)]
 
 
+@pytest.mark.usefixtures("unwritten_figures")
 @pytest.mark.parametrize(
     "name", [FRONTIERS[0], *(f"lean-linucb/{name}" for name in ("steps", "precision", "precision-long", "scale"))]
 )

@@ -32,7 +32,12 @@ LITERAL = {
 }
 
 
-LONG = {(20, "defaults"), (40, "defaults"), (40, "narrower")}  # cold coordinate descent needs thousands of sweeps
+LONG = {
+    (20, "defaults"),
+    (20, "narrower"),
+    (40, "defaults"),
+    (40, "narrower"),
+}  # cold coordinate descent needs thousands of sweeps
 CASES = [
     pytest.param(
         dimension, parameters, id=f"{dimension}-{name}", marks=[pytest.mark.slow] * ((dimension, name) in LONG)

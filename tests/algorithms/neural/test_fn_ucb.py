@@ -82,27 +82,32 @@ def test_every_threshold_equals_the_transcription(tmp_path, threshold, name, dia
     assert (literal["rounds"] == 0) == (threshold == np.inf)
 
 
+TOGETHER = [  # what stands below one at a time
+    {"aggregate": False, "sync_threshold": 2.0},
+    {"train_from": "average", "weight": 0.5, "sync_threshold": 2.0},
+    {"train_until": 0, "weight": 0.5},
+    {"regulariser": "decay", "initialisation": "normal", "scale_features": False, "weight": 0.5},
+    {"depth": 3, "initialisation": "normal", "weight": 0.5},
+    {"depth": 2, "regulariser": "decay", "diagonal": True, "weight": 0.5},
+    {"nu_pooled": 0.0, "nu_local": 0.0},
+]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"aggregate": False, "weight": 1.0},
-        {"aggregate": False, "sync_threshold": 2.0},
         {"warm_start": False, "weight": 0.5},
         {"train_from": "average", "weight": 0.5, "train_until": 10},
-        {"train_from": "average", "weight": 0.5, "sync_threshold": 2.0},
         {"train_until": 7, "weight": 0.5},
-        {"train_until": 0, "weight": 0.5},
         {"train_steps": 0, "weight": 0.5},
         {"train_rate": 1e-4, "weight": 0.5},
         {"scale_features": False},
         {"regulariser": "decay", "weight": 0.5},
-        {"regulariser": "decay", "initialisation": "normal", "scale_features": False, "weight": 0.5},
         {"depth": 2, "weight": 0.5},
-        {"depth": 3, "initialisation": "normal", "weight": 0.5},
-        {"depth": 2, "regulariser": "decay", "diagonal": True, "weight": 0.5},
         {"ridge": 10.0, "nu_pooled": 1.0, "nu_local": 0.01, "weight": 0.5},
-        {"nu_pooled": 0.0, "nu_local": 0.0},
         {"network_seed": 3, "width": 10},
+        *(pytest.param(each, marks=pytest.mark.slow) for each in TOGETHER),
     ],
     ids=str,
 )

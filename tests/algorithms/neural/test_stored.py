@@ -18,8 +18,10 @@ STORED = (100, 509, 514)  # 512 observations are added up at once
 ROUNDS = 518
 
 
-@pytest.mark.parametrize("clients", [1, 2])
-@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize(
+    ("clients", "diagonal"),
+    [(2, False), (1, True), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1, False), (2, True)))],
+)
 def test_a_client_that_was_stored_now_and_then_sends_what_another_sends(clients, diagonal):
     side = fb.algorithm("fn-ucb-less", diagonal=diagonal, **SMALL).build(fb.Setting(clients, 2, 2, ROUNDS)).clients
     whole, stored = side.start(clients), side.start(clients)
