@@ -14,14 +14,15 @@ from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.mark import Mark, mark_path
 from fedbandit.durable.journals.seals import damaged, seal
-from fedbandit.durable.journals.sqlite_beside import BesideRecords, is_to_be_compacted, replace_records
+from fedbandit.durable.journals.sqlite_beside import BesideRecords, insert, is_to_be_compacted, replace_records
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
 from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, TABLES_OF_0_1
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
-_OUTDATED = """SELECT position FROM records WHERE NOT kept AND position > ?
-AND position <= (SELECT position FROM snapshots) ORDER BY position LIMIT ?"""
+_OUTDATED = """SELECT count(*), max(position) FROM (SELECT position FROM records WHERE NOT kept AND position > ?
+AND position <= (SELECT position FROM snapshots) ORDER BY position LIMIT ?)"""
+_DROP = "DELETE FROM records WHERE NOT kept AND position > ? AND position <= ?"
 _DROPPED_EACH = 4  # outdated records that go with each new one
 _NEWEST = 64  # records that `verify` looks at
 
@@ -112,7 +113,7 @@ class SqliteJournal(BesideRecords):
         with sqlite_errors(self.path):
             self._marked()
             file.execute("BEGIN IMMEDIATE")
-            file.executemany(_INSERT, rows)
+            insert(file, _INSERT, rows)
             row = (last, snapshot, seal(last, snapshot))
             file.execute("INSERT OR REPLACE INTO snapshots (one, position, data, seal) VALUES (1, ?, ?, ?)", row)
             replace_records(file, replaced)
@@ -213,10 +214,9 @@ class SqliteJournal(BesideRecords):
     def _drop_some(self, many: int) -> None:
         """Delete a few records that the snapshot has made needless: all at once would keep everybody waiting."""
         if self._has_outdated:
-            outdated = self._file.execute(_OUTDATED, (self._dropped_up_to, many)).fetchall()
-            self._file.executemany(_DELETE, outdated)
-            self._has_outdated = len(outdated) == many
-            self._dropped_up_to = outdated[-1][0] if outdated else self._dropped_up_to
+            found, last = self._file.execute(_OUTDATED, (self._dropped_up_to, many)).fetchone()
+            self._file.execute(_DROP, (self._dropped_up_to, last or 0))
+            self._has_outdated, self._dropped_up_to = found == many, last or self._dropped_up_to
 
     @property
     def _written(self) -> int:
@@ -243,7 +243,7 @@ class SqliteJournal(BesideRecords):
                 self._file.execute(statement, rows[0])  # a transaction by itself, in a third of the statements
                 return
             self._file.execute("BEGIN IMMEDIATE")
-            self._file.executemany(statement, rows)
+            insert(self._file, statement, rows)
             self._drop_some(_DROPPED_EACH * len(rows))
             self._file.execute("COMMIT")
         except sqlite3.DatabaseError as error:

@@ -7,8 +7,10 @@ the two leaves that to the next one that opens the file.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.seals import seal
@@ -18,6 +20,21 @@ from fedbandit.durable.journals.sqlite_tables import NOTES
 _TO_BE_COMPACTED = 1  # SQLite keeps a number for whoever owns a file
 _TIDY_BYTES = 1024 * 1024  # in the write-ahead log, after which it is moved into the file
 _LATEST_PAGES = 16 * 1024  # there, after which a commit moves it in any case, though somebody waits for that
+_ROWS_AT_ONCE = (64, 8, 1)  # few enough values for every build of SQLite, and few different statements
+
+
+def insert(file: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows by a statement for one, many at once.
+
+    After each statement a thread waits for the interpreter, which another may keep for milliseconds.
+    """
+    head, _, values = statement.rpartition("VALUES ")
+    at = 0
+    for size in _ROWS_AT_ONCE:
+        many = f"{head}VALUES {', '.join([values] * size)}"
+        while at + size <= len(rows):
+            file.execute(many, list(chain.from_iterable(rows[at : at + size])))
+            at += size
 
 
 def replace_records(file: sqlite3.Connection, replaced: Iterable[Entry]) -> None:

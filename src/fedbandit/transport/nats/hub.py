@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from fedbandit.transport.nats.connection import END_SECONDS, connect, end
 from fedbandit.transport.nats.door import Answer, Arrival, Door, Headers
 from fedbandit.transport.nats.presence import Presence
 from fedbandit.transport.nats.probing import Probing
-from fedbandit.transport.nats.settling import REMOVE_SECONDS
+from fedbandit.transport.nats.settling import REMOVE_SECONDS, Said
 from fedbandit.transport.nats.site_connections import end_connections
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
@@ -101,19 +100,18 @@ class Hub:
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]], headers: Headers = None) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
         down = subjects.down
-        await self._publish((down(site), frame, headers and headers(frame)) for site, frame in frames)
+        await self._publish(Said(down(site), frame, headers and headers(frame)) for site, frame in frames)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these for good."""
         words = []
         for arrival in arrivals:
             if arrival.settling is not None:
-                arrival.settling.settle(arrival.number)
+                arrival.settling.settle(arrival.number, arrival.sender)
             elif arrival.source.reply:
-                words.append((arrival.source.reply, b"+ACK"))
+                words.append(Said(arrival.source.reply, b"+ACK"))
         await self._tell_streams(time.monotonic(), *words)
-        is_left = any(each.is_left for each in self._streams.settling.values())
-        if is_left and (self._removing is None or self._removing.done()):
+        if self._streams.has_some_left and (self._removing is None or self._removing.done()):
             self._removing = asyncio.create_task(self._remove_later())
 
     async def probe(self) -> None:
@@ -142,30 +140,30 @@ class Hub:
         if self._broker is not None:
             if self._removing is not None:
                 self._removing.cancel()
-            await self._tell_streams(math.inf)
+            await self._publish(self._streams.last_said())
             with self._while_it_is_there():
                 self._require()
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
 
-    async def _tell_streams(self, now: float, *words: tuple[str, bytes]) -> None:
+    async def _tell_streams(self, now: float, *words: Said) -> None:
         """Tell the streams something, and what they may remove; those of an earlier connection are not there."""
-        said = [each for settling in self._streams.settling.values() for each in settling.said(now)]
-        await self._publish((subject, data, None) for subject, data in (*words, *said))
+        await self._publish((*words, *self._streams.said(now)))
 
     async def _remove_later(self) -> None:
         """Have removed what is settled though nothing comes after it."""
-        await asyncio.sleep(REMOVE_SECONDS)
-        await self._tell_streams(time.monotonic())
+        while self.is_connected and self._streams.has_some_left:
+            await asyncio.sleep(REMOVE_SECONDS)
+            await self._tell_streams(time.monotonic())
 
-    async def _publish(self, messages: Iterable[tuple[str, bytes, dict[str, str] | None]]) -> None:
+    async def _publish(self, messages: Iterable[Said]) -> None:
         """Say something, by subject, for no longer than a broker needs that listens."""
         with self._while_it_is_there():
             self._require()
             publish = self._broker.publish
             async with asyncio.timeout(SAY_SECONDS):
-                for subject, data, headers in messages:
-                    await publish(subject, data, headers=headers)
+                for subject, data, headers, answer in messages:
+                    await publish(subject, data, answer, headers=headers)
 
     @contextmanager
     def _while_it_is_there(self) -> Iterator[None]:
@@ -193,18 +191,18 @@ class Hub:
     async def _listen(self, subject: str) -> None:
         async def hear(message: Any) -> None:
             said = await self._answers[subject](message.subject, message.data)
-            await self._publish([(message.reply, said, None)])
+            await self._publish([Said(message.reply, said)])
 
         await self._broker.subscribe(subject, cb=hear)
 
     async def _let_in(self, door: Door) -> None:
         await self._presence.listen(self._broker, door.subjects)
         await self._presence.say(self._broker, door.subjects)
+        delivery = self._streams.delivery(door.subjects)
         # All that is under way is counted by the streams, so the library need not drop any of it
-        await self._broker.subscribe(
-            self._streams.delivery(door.subjects), cb=self._admitting(door), pending_msgs_limit=-1,
-            pending_bytes_limit=-1,
-        )  # fmt: skip
+        unlimited = {"pending_msgs_limit": -1, "pending_bytes_limit": -1}
+        await self._broker.subscribe(delivery, cb=self._admitting(door), **unlimited)
+        await self._broker.subscribe(f"{delivery}.*.*", cb=self._streams.on_known, **unlimited)
         await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     def _admitting(self, door: Door) -> Callable[[Any], Awaitable[None]]:

@@ -1,6 +1,8 @@
 """What a broker keeps for a federation until the coordinator has it, and how it is delivered.
 
 A stream on disk for each shard of sites, and two in memory with the last question and the last report of each site. A
+broker alone writes to its disk a moment after it has said that something is stored: a site sends again whatever the
+coordinator has not acknowledged, so nothing rests on that word, and waiting for the disk took five times as long. A
 consumer of each pushes to the coordinator; what it says that it has is removed, from disk by many at once (`settling`).
 Every site has room for a number of messages and no more: what goes beyond is refused to that site alone, which sends it
 again when there is room.
@@ -21,7 +23,7 @@ from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import client_library
-from fedbandit.transport.nats.settling import Settling
+from fedbandit.transport.nats.settling import Said, Settling, stream_and_number
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.header import LARGEST_HEADER
 
@@ -73,6 +75,24 @@ class Streams:
         """
         return f"{subjects.delivery}.{self._listener}"
 
+    def said(self, now: float) -> list[Said]:
+        """Return what the streams on disk are to be told: that more may be delivered, and what they may remove."""
+        return [each for settling in self.settling.values() for each in settling.said(now)]
+
+    def last_said(self) -> list[Said]:
+        """Return what they are to be told when nothing is to be delivered any more."""
+        return [each for settling in self.settling.values() for each in settling.last_said()]
+
+    @property
+    def has_some_left(self) -> bool:
+        """Tell whether they have yet to remove something that is settled."""
+        return any(each.is_left for each in self.settling.values())
+
+    async def on_known(self, message: Any) -> None:
+        """Take in what a stream says to know as acknowledged."""
+        stream, number = stream_and_number(message.subject)
+        self.settling[stream].know(number)
+
     async def arrange(self, subjects: Subjects, clients: int, most_bytes: int) -> None:
         """Make what a federation needs, or make it right: its streams, and what delivers them to the coordinator."""
         for name in subjects.streams(clients):
@@ -89,6 +109,8 @@ class Streams:
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
         kept = {"storage": self._api.StorageType.FILE, "retention": self._api.RetentionPolicy.LIMITS}
+        if self.replicas == 1:
+            kept["persist_mode"] = self._api.PersistMode.ASYNC
         await self._ensure(name, subject, max_msg_size=largest, **kept, **room)
         await self._consume(name, self.delivery(subjects), most_unsettled(largest), self._api.AckPolicy.ALL)
 
@@ -152,7 +174,7 @@ class Streams:
         api = self._api
         await self._patiently(partial(self._end_delivery, stream))
         if acknowledged == api.AckPolicy.ALL:
-            self.settling[stream] = Settling(stream)
+            self.settling[stream] = Settling(stream, answers=delivery)
         config = api.ConsumerConfig(
             durable_name=CONSUMER, deliver_subject=delivery, ack_policy=acknowledged, ack_wait=REDELIVER_SECONDS,
             max_ack_pending=most, mem_storage=self._is_in_memory,

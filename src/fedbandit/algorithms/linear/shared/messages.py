@@ -76,12 +76,14 @@ class Factors(Counted, kind="lean.sums"):
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
         """Refuse counts that are none, sums of nothing, and more rows than observations."""
         check_counts(observations=self.observations)
-        for factor, moment, observations in zip(self.factor, self.moment, self.observations.tolist(), strict=True):
-            rows = int(np.count_nonzero(factor.any(axis=1)))
-            if rows > observations:
-                raise ProtocolError(f"a factor of {rows} rows over {observations} observations: it has at most as many")
-            if observations == 0 and moment.any():
-                raise ProtocolError("sums that are not zero, of no observations")
+        rows = np.count_nonzero(self.factor.any(axis=-1), axis=-1)
+        if (rows > self.observations).any():
+            first = int((rows > self.observations).argmax())
+            raise ProtocolError(
+                f"a factor of {rows[first]} rows over {self.observations[first]} observations: it has at most as many"
+            )
+        if self.moment[self.observations == 0].any():
+            raise ProtocolError("sums that are not zero, of no observations")
 
     def excess(self, bounds: Bounds) -> float:
         """Return by how many observations the sums are beyond those that they name: see `excess_of`."""
