@@ -16,7 +16,7 @@ from fedbandit.transport.nats.broker_settings import BrokerSettings
 from fedbandit.transport.tether import begin
 
 START_SECONDS = 20.0
-LEAST_THREADS = 8
+LEAST_THREADS = 3
 
 
 def server_program() -> str:

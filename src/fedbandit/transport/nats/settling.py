@@ -16,7 +16,7 @@ import math
 from collections import Counter, deque
 from typing import NamedTuple
 
-REMOVE_SECONDS = 0.05
+REMOVE_SECONDS = 1.0
 REMOVE_MANY = 16  # messages of one site that are settled, whatever the time: half of what it has room for
 
 
