@@ -9,7 +9,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.kernels.linear.ridge import dot, multiply
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled, inlined_borrowing
 
 TIE = 1e-9  # scores this close to the best, relative to max(1, |best|), count as equal
 
@@ -22,13 +22,13 @@ class Width(NamedTuple):
     offset: float
 
 
-@compiled
+@inlined_borrowing
 def width(log_det: float, shape: Width) -> float:
     """Return the width at a log-determinant."""
     return shape.base + shape.scale * math.sqrt(max(0.0, log_det + shape.offset))
 
 
-@compiled
+@inlined_borrowing
 def first_best(scores: Floats) -> int:
     """Return the lowest index among the scores that tie with the best."""
     best = scores[0]
@@ -41,7 +41,7 @@ def first_best(scores: Floats) -> int:
     return 0
 
 
-@compiled
+@inlined_borrowing
 def add_optimistic_scores(
     arms: Floats, first: int, estimate: Floats, inverse: Floats, bonus: float, scores: Floats, product: Floats
 ) -> None:
@@ -59,7 +59,7 @@ def add_optimistic_scores(
         scores[k] += score
 
 
-@compiled
+@borrowing
 def optimistic_arm(arms: Floats, estimate: Floats, inverse: Floats, bonus: float, scratch: Floats) -> int:
     """Return argmax x^T estimate + bonus * sqrt(x^T inverse x) over the rows of `arms`.
 

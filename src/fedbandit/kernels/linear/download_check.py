@@ -15,7 +15,7 @@ import numpy as np
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.linear.ridge import copy_matrix, factorise
 from fedbandit.kernels.linear.snapshots import free_slot, point
-from fedbandit.kernels.shared.compiled import compiled, inlined
+from fedbandit.kernels.shared.compiled import borrowing, inlined_borrowing
 
 BLOCK = 1024
 ROUNDING = 1e-6  # far more than that of a log-determinant
@@ -62,12 +62,19 @@ def set_level(contacts: Contacts, client: int, level: float) -> None:
     contacts.lowest[client // BLOCK] = lowest_of(contacts.level, client // BLOCK)
 
 
-@compiled
+@inlined_borrowing
+def end_of(block: int, clients: int) -> int:
+    """Return the first client after a block."""
+    return (block + 1) * BLOCK if (block + 1) * BLOCK < clients else clients
+
+
+@borrowing
 def lowest_of(level: Floats, block: int) -> float:
     """Return the least level in a block of clients."""
     least = math.inf
-    for client in range(block * BLOCK, min((block + 1) * BLOCK, level.size)):
-        least = min(least, level[client])
+    for client in range(block * BLOCK, end_of(block, level.size)):
+        if level[client] < least:
+            least = level[client]
     return least
 
 
@@ -76,7 +83,7 @@ def meet(contacts: Contacts, client: int, ridge: float, dimension: int, log_gamm
     set_level(contacts, client, log_gamma + dimension * math.log(ridge))
 
 
-@inlined
+@inlined_borrowing
 def take_owed(
     level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints, log_gammas: Floats, log_det: float,
     uploads: int, found: Ints,
@@ -91,7 +98,7 @@ def take_owed(
     for block in range(lowest.size):
         if lowest[block] < log_det + ROUNDING:
             before = count
-            for client in range(block * BLOCK, min((block + 1) * BLOCK, level.size)):
+            for client in range(block * BLOCK, end_of(block, level.size)):
                 has_news = uploads - uploads_before[client] > uploads_since[client]
                 is_met = level[client] < math.inf
                 is_enough = level[client] < log_det or (is_met and log_gammas[client] == 0.0)  # whatever rounding says
@@ -113,7 +120,7 @@ def merge(gram: Floats, moment: Floats, new_gram: Floats, new_moment: Floats, ob
         moment += new_moment[each]
 
 
-@compiled
+@borrowing
 def merge_and_check_arrays(
     gram: Floats, moment: Floats, level: Floats, lowest: Floats, uploads_before: Ints, uploads_since: Ints,
     slot_of: Ints, row_of: Ints, common: Floats, users: Ints, own: Floats, sender: int, row: int, new_gram: Floats,

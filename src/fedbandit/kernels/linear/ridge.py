@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 
 from fedbandit.core.arrays import Floats
-from fedbandit.kernels.shared.compiled import compiled, inlined
+from fedbandit.kernels.shared.compiled import borrowing, inlined_borrowing
 
 
-@compiled
+@borrowing
 def dot(left: Floats, right: Floats) -> float:
     """Return the inner product, summed from the first coordinate to the last."""
     total = 0.0
@@ -21,10 +21,11 @@ def dot(left: Floats, right: Floats) -> float:
     return total
 
 
-@compiled
+@borrowing
 def multiply(matrix: Floats, vector: Floats, out: Floats) -> None:
     """Write the product of a symmetric matrix and a vector to `out`."""
-    out[:] = 0.0
+    for i in range(out.size):
+        out[i] = 0.0
     for j in range(vector.size):
         weight = vector[j]
         row = matrix[j]
@@ -32,7 +33,7 @@ def multiply(matrix: Floats, vector: Floats, out: Floats) -> None:
             out[i] += row[i] * weight
 
 
-@compiled
+@borrowing
 def factorise(gram: Floats, ridge: float, upper: Floats, least: float = -math.inf) -> float:
     """Write U with U^T U = gram + ridge I to the upper triangle of `upper`; return the log-determinant.
 
@@ -47,7 +48,8 @@ def factorise(gram: Floats, ridge: float, upper: Floats, least: float = -math.in
     log_det = 0.0
     for k in range(size):
         pivot = upper[k]
-        pivot[k] = max(pivot[k], least)
+        if pivot[k] < least:
+            pivot[k] = least
         log_det += math.log(pivot[k])
         scale = 1.0 / math.sqrt(pivot[k])
         for j in range(k, size):
@@ -60,7 +62,7 @@ def factorise(gram: Floats, ridge: float, upper: Floats, least: float = -math.in
     return log_det
 
 
-@compiled
+@borrowing
 def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Floats) -> float:
     """Write (gram + ridge I)^-1 to `inverse`; return the log-determinant. `upper` and `lower` are scratch.
 
@@ -72,7 +74,7 @@ def invert(gram: Floats, ridge: float, inverse: Floats, upper: Floats, lower: Fl
     return log_det
 
 
-@inlined
+@inlined_borrowing
 def invert_factor(upper: Floats, inverse: Floats, lower: Floats) -> None:
     """Write (U^T U)^-1 to `inverse`, where U is the upper triangle of `upper`; `lower` is scratch."""
     size = inverse.shape[0]
@@ -89,7 +91,8 @@ def invert_factor(upper: Floats, inverse: Floats, lower: Floats) -> None:
         scale = 1.0 / upper[i, i]
         for j in range(i + 1):
             row[j] *= scale
-    inverse[:] = 0.0
+        for j in range(size):
+            inverse[i, j] = 0.0
     for k in range(size):  # the inverse is lower^T lower
         row = lower[k]
         for i in range(k + 1):
@@ -102,7 +105,7 @@ def invert_factor(upper: Floats, inverse: Floats, lower: Floats) -> None:
             inverse[j, i] = inverse[i, j]
 
 
-@compiled
+@inlined_borrowing
 def copy_matrix(source: Floats, into: Floats) -> None:
     """Copy a square matrix."""
     for i in range(source.shape[0]):
@@ -110,7 +113,7 @@ def copy_matrix(source: Floats, into: Floats) -> None:
             into[i, j] = source[i, j]
 
 
-@compiled
+@borrowing
 def add_outer(matrix: Floats, vector: Floats) -> None:
     """Add vector vector^T to a symmetric matrix."""
     for i in range(vector.size):
@@ -120,7 +123,7 @@ def add_outer(matrix: Floats, vector: Floats) -> None:
             row[j] += weight * vector[j]
 
 
-@compiled
+@inlined_borrowing
 def add_observation_to_inverse(inverse: Floats, vector: Floats, product: Floats) -> float:
     """Turn A^-1 into (A + x x^T)^-1; return log(det(A + x x^T) / det A). `product` is scratch.
 

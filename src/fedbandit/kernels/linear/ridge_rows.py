@@ -28,7 +28,7 @@ from fedbandit.kernels.linear.confidence import (
 from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, copy_matrix, invert, multiply
 from fedbandit.kernels.linear.rules import PERTURBED, THOMPSON, UCB, Rule, ScoreRule
 from fedbandit.kernels.linear.snapshots import Snapshots
-from fedbandit.kernels.shared.compiled import inlined
+from fedbandit.kernels.shared.compiled import inlined, inlined_borrowing
 
 REFRESH = 1024  # after so many rank-one updates the inverse is computed afresh
 
@@ -107,7 +107,7 @@ def begin(rows: RidgeRows | Model, row: int, ridge: float) -> None:
     rows.log_det[row] = size * math.log(ridge)
 
 
-@inlined
+@inlined_borrowing
 def take_in(
     rows: RidgeRows,
     scored: object,  # noqa: ARG001
@@ -140,7 +140,7 @@ def take_in(
     multiply(inverse, moment, rows.estimate[row])
 
 
-@inlined
+@inlined_borrowing
 def take_in_apart(
     rows: RidgeRows, scored: Model, row: int, shared: Snapshots, slot: int, rule: Rule, scratch: Floats
 ) -> None:
@@ -154,7 +154,7 @@ def take_in_apart(
     multiply(scored.inverse[row], scored.moment[row], scored.estimate[row])
 
 
-@inlined
+@inlined_borrowing
 def add_scores(
     model: Model | RidgeRows, row: int, arms: Floats, first: int, normals: Floats, shape: Width,  # noqa: ARG001
     scores: Floats, product: Floats,
@@ -190,16 +190,17 @@ def add_perturbed_scores(
 ADD_SCORES = {UCB: add_scores, THOMPSON: add_thompson_scores, PERTURBED: add_perturbed_scores}
 
 
-@inlined
+@inlined_borrowing
 def choose(model: Model, row: int, arms: Floats, normals: Floats, rule: ScoreRule, scratch: Floats) -> int:
     """Return the arm that the client of a row prefers."""
     scores = scratch[0, 1, : arms.shape[0]]
-    scores[:] = 0.0
+    for k in range(scores.size):
+        scores[k] = 0.0
     add_scores(model, row, arms, 0, normals, rule.width, scores, scratch[0, 0])
     return first_best(scores)
 
 
-@inlined
+@inlined_borrowing
 def observe(
     rows: RidgeRows,
     scored: object,  # noqa: ARG001

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.kernels.shared.at_once import AtOnce
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing
 
 
 class Snapshots(NamedTuple):
@@ -48,7 +48,7 @@ def free_slot(users: Ints) -> int:
     return -1 if users[slot] else slot
 
 
-@compiled
+@borrowing
 def point(slot_of: Ints, users: Ints, clients: Ints, slot: int) -> None:
     """Let clients point at a slot, and no longer at the one they pointed at."""
     for each in range(clients.size):

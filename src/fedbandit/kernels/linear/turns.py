@@ -16,12 +16,12 @@ from fedbandit.kernels.linear.ridge_rows import ADD_SCORES, RidgeRows, choose, o
 from fedbandit.kernels.linear.rules import IGW, PERTURBED, THOMPSON, UCB
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.shared.at_once import AtOnce
-from fedbandit.kernels.shared.compiled import compiled, inlined, interpreted, specialised
+from fedbandit.kernels.shared.compiled import borrowing, inlined_borrowing, interpreted, specialised
 
 DONE, NEWCOMER, FIRST, UPLOAD, ASK = 0, 1, 2, 3, 4  # why `play` came back
 
 
-@inlined
+@inlined_borrowing
 def reason(growth: float, fresh: int, telling: int, turns: int, is_timed: bool, smallest: int, threshold: float) -> int:
     """Return UPLOAD if a client's own news are worth one, FIRST if it had its first turn, else DONE.
 
@@ -37,7 +37,7 @@ def reason(growth: float, fresh: int, telling: int, turns: int, is_timed: bool, 
 reason_of_one = interpreted(reason)  # three comparisons: a call of machine code would take longer
 
 
-@compiled
+@borrowing
 def play(
     row_of: Ints, slot_of: Ints, rows: RidgeRows, shared: Snapshots, scored: Any, rule: Any, is_timed: bool,
     smallest: int, thresholds: Floats, next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats,

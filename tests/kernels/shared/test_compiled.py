@@ -1,0 +1,53 @@
+"""Kernels that count no references make and return no arrays, nor do those that they call."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from fedbandit.kernels import linear, shared
+from fedbandit.kernels.linear import ridge
+from fedbandit.kernels.linear.confidence import thompson_sample
+from fedbandit.kernels.linear.rules import IGW, PERTURBED, THOMPSON, UCB
+from fedbandit.kernels.linear.turns import RIDGE
+from fedbandit.kernels.shared.compiled import borrows, compiled, specialised
+
+
+def _borrowing() -> Iterator[Any]:
+    for package in (linear, shared):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            for each in vars(importlib.import_module(module.name)).values():
+                if isinstance(each, Dispatcher) and borrows(each) and each.__module__ == module.name:
+                    yield each
+
+
+BORROWING = {f"{each.__module__}.{each.__name__}": each for each in _borrowing()}
+
+
+@pytest.mark.parametrize("name", BORROWING)
+def test_a_borrowing_kernel_names_no_numpy_calls_only_borrowing_kernels_and_returns_numbers(name: str) -> None:
+    source = BORROWING[name].py_func
+    named = [source.__globals__.get(each) for each in source.__code__.co_names]
+    assert np not in named
+    assert all(borrows(each) for each in named if isinstance(each, Dispatcher))
+    assert source.__annotations__["return"] in {"None", "int", "float", "bool", "tuple[int, int]"}
+
+
+def test_the_loop_of_turns_borrows_where_choosing_makes_no_arrays() -> None:
+    assert borrows(RIDGE[UCB].play)
+    assert not any(borrows(RIDGE[exploration].play) for exploration in (THOMPSON, PERTURBED, IGW))
+
+
+def test_what_calls_a_kernel_that_makes_arrays_counts_references() -> None:
+    assert not borrows(specialised(ridge.invert, "invert_otherwise", factorise=thompson_sample))
+    assert borrows(specialised(ridge.invert, "invert_alike", factorise=ridge.factorise))
+
+
+def test_a_kernel_counts_references_unless_it_says_otherwise() -> None:
+    assert not borrows(compiled(ridge.dot.py_func))  # type: ignore[attr-defined]
