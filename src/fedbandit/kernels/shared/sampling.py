@@ -5,23 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled
 
 
-@compiled
 def draw_distinct(uniforms: Floats, order: Ints) -> Ints:
-    """Return, for each row of uniforms in [0, 1), as many distinct entries of `order`, which is left shuffled.
+    """Return, for each row of uniforms in [0, 1), as many distinct entries of `order`, which is left shuffled."""
+    drawn = np.empty(uniforms.shape, dtype=np.int64)
+    shuffle(uniforms, order, drawn)
+    return drawn
+
+
+@borrowing
+def shuffle(uniforms: Floats, order: Ints, drawn: Ints) -> None:
+    """Write to each row of `drawn` the first entries of `order` after a shuffle, as many as the row of uniforms has.
 
     The first steps of a Fisher-Yates shuffle: entry k is swapped with one at or after it. The order that one row
     leaves behind is as good a start for the next as any other.
     """
-    drawn = np.empty(uniforms.shape, dtype=np.int64)
     for row in range(uniforms.shape[0]):
         for k in range(uniforms.shape[1]):
             other = k + int(uniforms[row, k] * (order.size - k))
             order[k], order[other] = order[other], order[k]
             drawn[row, k] = order[k]
-    return drawn
 
 
 def gather(pool: Floats, index: Ints) -> Floats:
