@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fedbandit.core.arrays import Ints
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing
+from fedbandit.kernels.shared.worthwhile import once_worthwhile
 
 
-@compiled
+@once_worthwhile(lambda *call: call[1].size)
+@borrowing
 def advance(last: Ints, clients: Ints, sequence: Ints) -> bool:
     """If each client is known and its number is the one after its last, note them all; else change nothing: False."""
     for each in range(clients.size):
@@ -19,7 +21,8 @@ def advance(last: Ints, clients: Ints, sequence: Ints) -> bool:
     return True
 
 
-@compiled
+@once_worthwhile(lambda *call: call[1].size)
+@borrowing
 def raise_to(last: Ints, clients: Ints, sequence: int) -> bool:
     """If each client is known and the number is above its last, note it for all; else change nothing: False."""
     for each in range(clients.size):
@@ -31,7 +34,8 @@ def raise_to(last: Ints, clients: Ints, sequence: int) -> bool:
     return True
 
 
-@compiled
+@once_worthwhile(lambda *call: call[3].size)
+@borrowing
 def are_last(numbers: Ints, above: int, last: Ints, clients: Ints) -> bool:
     """Tell whether the number of each client, less what it is counted from, is its last."""
     differing = 0
