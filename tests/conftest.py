@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from samples.compiling import keep_programs_of_jax, one_worker_compiles
+from samples.examples import make_few
 from samples.postgres import postgres_url
 
 __all__ = ["one_worker_compiles", "postgres_url"]  # fixtures
@@ -38,14 +40,27 @@ LONG = (
 )  # fmt: skip
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Have few examples where the slow tests are left out."""
+    if "not slow" in config.option.markexpr:
+        make_few()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no examples in the docstrings of tests: they have none, and each file would be read twice."""
+    return [each for each in (yield) if type(each).__name__ != "DoctestModule"]
+
+
 def pytest_collection() -> None:
     """Look for no garbage among what is imported to stay."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage from now on, and only among what tests make."""
+    """Look for garbage from now on, only among what tests make, and seldom: tests leave little."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
