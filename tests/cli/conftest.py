@@ -1,8 +1,10 @@
 """The command line, called as a person calls it, but in this process and in an empty folder."""
 
+import functools
 from typing import NamedTuple
 
 import pytest
+import typer.main
 
 from fedbandit.cli import main, screen
 from samples.standard_error import COMPILING
@@ -12,6 +14,14 @@ class Said(NamedTuple):
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_read_once():
+    """A program reads the declarations of its commands when it starts, which takes longer than most tests here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture
