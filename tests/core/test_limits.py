@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.limits import MOST, Limits
+from samples.examples import examples
 from samples.parameters import Sample, refusal
 
 GOOD = [
@@ -112,13 +113,13 @@ ANYTHING = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(st.sampled_from([each.name for each in Sample.describe()]), ANYTHING)
 def test_any_value_either_is_kept_or_gives_one_line(name, value):
     assert refusal(lambda: Sample(**{name: value})).isprintable()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.floats(min_value=1, allow_infinity=True), st.integers(1, MOST), st.booleans())
 def test_what_was_kept_is_kept_again(growth, count, switch):
     made = Sample(growth=growth, count=count, switch=switch)

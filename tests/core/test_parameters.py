@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedbandit.core.errors import InvalidInput
+from samples.examples import examples
 from samples.parameters import Sample, refusal
 
 TEXT = [
@@ -63,7 +64,7 @@ def test_text_that_cannot_be_read_is_refused_in_one_sentence(name, text, sentenc
     assert str(error.value) == sentence
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.sampled_from([each.name for each in Sample.describe()]), st.text(max_size=12))
 def test_any_text_either_is_read_or_gives_one_line(name, text):
     assert refusal(lambda: Sample.from_values({name: text})).isprintable()

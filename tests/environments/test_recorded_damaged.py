@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.recorded import Recorded
+from samples.examples import examples
 from samples.recorded_arrays import rewards
 
 
@@ -87,7 +88,7 @@ def test_a_file_cut_short_anywhere_is_refused(good, tmp_path):
         refusal(path)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.data())
 def test_a_garbled_file_is_read_or_refused_in_one_line(good, data):
     content = bytearray(good.read_bytes())

@@ -11,6 +11,7 @@ from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.holding import nothing_told
+from samples.examples import examples
 from samples.messages import Ping, Pong
 from samples.sides import ListeningClients, pings
 
@@ -25,7 +26,7 @@ def seen(count):
     return Observations(np.zeros((count, 2, 1)), np.zeros(count, dtype=np.int64), np.zeros(count))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(st.tuples(st.lists(st.integers(0, CLIENTS - 1), min_size=1, unique=True), st.integers(1, 9)), max_size=20)
 )

@@ -9,6 +9,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.seen import Seen
 from fedbandit.protocol.server import ServerNode
+from samples.examples import examples
 from samples.messages import FullUpload, Pong
 from samples.sides import ListeningServer
 
@@ -38,7 +39,7 @@ arrivals = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(arrivals)
 def test_each_upload_is_let_through_exactly_once_in_any_order_with_any_repetition(envelopes):
     server = node()

@@ -12,6 +12,7 @@ from fedbandit.algorithms.linear.shared.messages import Snapshot, Statistics
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Message, Upload
 from fedbandit.wire import codec, decode, encode, weigh
+from samples.examples import examples
 from samples.messages import FullDownload, FullUpload, Ping, Pong, assert_same, messages
 
 list(fb.algorithms)  # every family's messages are known once its file is imported
@@ -19,10 +20,10 @@ KINDS = sorted(Message.known)
 ARRAYS = [kind for kind in KINDS if not Message.known[kind].is_signal()]
 
 
-@pytest.mark.parametrize("examples", [8, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_survives_the_wire_and_weighs_what_it_takes_there(kind, examples):
-    @settings(deadline=None, max_examples=examples)
+def test_every_kind_survives_the_wire_and_weighs_what_it_takes_there(kind, count):
+    @settings(deadline=None, max_examples=count)
     @given(messages(kinds=[kind]))
     def check(message):
         data = encode(message)
@@ -34,7 +35,7 @@ def test_every_kind_survives_the_wire_and_weighs_what_it_takes_there(kind, examp
 
 @pytest.mark.parametrize("kind", ["test.full-upload", "test.full-download"])
 def test_messages_of_every_layout_survive_and_weigh_what_they_take(kind):
-    @settings(deadline=None, max_examples=200)
+    @settings(deadline=None, max_examples=examples(200))
     @given(messages(kinds=[kind]))
     def check(message):
         data = encode(message)
@@ -44,7 +45,7 @@ def test_messages_of_every_layout_survive_and_weigh_what_they_take(kind):
     check()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.integers(1, 5).flatmap(lambda rows: st.tuples(st.just(rows), messages(kinds=KINDS, rows=rows))))
 def test_an_upload_of_many_weighs_what_its_senders_uploads_weigh(case):
     rows, message = case
@@ -189,7 +190,7 @@ def is_decoded_or_refused(data):
         return str(error).isprintable()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(messages(kinds=KINDS))
 def test_a_message_cut_anywhere_is_refused(message):
     data = encode(message)
@@ -198,19 +199,19 @@ def test_a_message_cut_anywhere_is_refused(message):
             decode(data[:end])
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=examples(1000))
 @given(st.binary(max_size=60))
 def test_any_bytes_are_decoded_or_refused(data):
     assert is_decoded_or_refused(data)
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=examples(1000))
 @given(st.sampled_from(KINDS), st.binary(max_size=80))
 def test_any_bytes_behind_a_good_frame_are_decoded_or_refused(kind, data):
     assert is_decoded_or_refused(b"FB\x01" + bytes([len(kind)]) + kind.encode() + data)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(messages(kinds=KINDS), st.integers(0, 2**32 - 1))
 def test_a_garbled_message_is_decoded_or_refused(message, seed):
     rng = np.random.default_rng(seed)
@@ -222,7 +223,7 @@ def test_a_garbled_message_is_decoded_or_refused(message, seed):
         assert is_decoded_or_refused(data.tobytes())
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(messages(kinds=ARRAYS))
 def test_what_was_decoded_can_be_sent_on(message):
     once = decode(encode(message))

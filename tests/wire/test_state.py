@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.wire.state import decode_state, encode_state
+from samples.examples import examples
 from samples.sealed import sealed
 
 
@@ -74,7 +75,7 @@ def same(one, other):
     return one == other or (one != one and other != other)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(VALUES)
 def test_plain_values_come_back_with_their_types(value):
     assert same(decode_state(encode_state(value)), value)
@@ -198,7 +199,7 @@ def bodies(draw):
     return bytes(body)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(st.one_of(bodies(), st.binary(max_size=60)))
 def test_bytes_with_a_right_checksum_are_a_state_or_a_protocol_error(body):
     check_anything(body)

@@ -15,6 +15,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.kernels.linear.confidence import width
 from fedbandit.kernels.linear.ridge import invert
 from fedbandit.simulation.in_process import simulate
+from samples.examples import examples
 
 LOW = ("float32", "float16")
 
@@ -85,7 +86,7 @@ CASES = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(power=st.floats(0.1, 10.0), **CASES)
 def test_an_estimate_told_differs_by_less_than_the_width_at_every_arm(sizes, power, ridge, precision, seed):
     (matrix, theta, log_det), (_, heard, _) = told(sizes, 10.0**power, ridge, precision, seed)
@@ -95,7 +96,7 @@ def test_an_estimate_told_differs_by_less_than_the_width_at_every_arm(sizes, pow
     assert math.sqrt(off @ matrix @ off) < width(log_det, shape)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(power=st.floats(0.1, 6.0), **CASES)
 def test_widths_told_differ_by_a_share_that_grows_with_the_root_of_the_condition(sizes, power, ridge, precision, seed):
     (matrix, _, _), (heard, _, _) = told(sizes, 10.0**power, ridge, precision, seed)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fedbandit.kernels.glm.projection import project_to_ball
 from reference.glb_steps import project
+from samples.examples import examples
 
 
 def projected(gram, ridge, point, radius):
@@ -28,7 +29,7 @@ def problems(draw):
     return arms.T @ arms, 10.0 ** draw(st.floats(-2, 2)), point, 10.0 ** draw(st.floats(-2, 2))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(problem=problems())
 def test_the_projection_meets_its_optimality_conditions(problem):
     """Feasible; nu >= 0; nu > 0 only on the sphere; and A (theta - point) + nu theta = 0."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import reference.am as literal
 from fedbandit.kernels.linear.alternation import STILL, alternate, alternate_over_data, into_ball
+from samples.examples import examples
 
 
 def problem(seed, size_g, size_l, past, scale):
@@ -28,7 +29,7 @@ def problem(seed, size_g, size_l, past, scale):
     scale=st.sampled_from([0.1, 1.0, 30.0]),
     alternations=st.sampled_from([1, 2, 7, 100]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_one_observation_moves_the_estimates_as_the_literal_alternation_does(
     seed, size_g, size_l, past, scale, alternations
 ):
