@@ -40,6 +40,20 @@ def kind(declared):
     return found
 
 
+@pytest.fixture(scope="session")
+def usual_runs():
+    """The run of each algorithm on its small world, to be looked at and left as it is."""
+    return {}
+
+
+@pytest.fixture
+def usual(kind, play, usual_runs):
+    """What `play()` gives; the tests that only look at it share it."""
+    if kind not in usual_runs:
+        usual_runs[kind] = play()
+    return usual_runs[kind]
+
+
 @pytest.fixture
 def play(kind, tmp_path, monkeypatch):
     """Run the algorithm on its small world; `carry` replaces the way in which envelopes are carried."""

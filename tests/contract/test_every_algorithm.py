@@ -50,8 +50,8 @@ def test_every_limit_of_every_parameter_is_enforced(declared):
             assert each.name in str(error.value)
 
 
-def test_it_chooses_what_is_on_offer(kind, play):
-    trace, _ = play()
+def test_it_chooses_what_is_on_offer(kind, usual):
+    trace, _ = usual
     arms = arrays_for(kind)["utility" if kind.duels else "reward"].shape[1]
     assert trace.choice.shape == ((len(trace.client), 2) if kind.duels else (len(trace.client),))
     assert trace.choice.min() >= 0
@@ -65,19 +65,17 @@ def test_one_seed_gives_one_run(play):
     assert_same_trace(play(seed=4).trace, play(seed=4).trace)
 
 
-def test_the_size_of_blocks_changes_nothing(play, monkeypatch):
-    whole = play()
+def test_the_size_of_blocks_changes_nothing(play, usual, monkeypatch):
     monkeypatch.setattr(in_process, "BLOCK_BYTES", 1)
-    assert_same_trace(whole.trace, play().trace)
+    assert_same_trace(usual.trace, play().trace)
 
 
-def test_playing_blocks_gives_what_one_turn_at_a_time_gives(kind, play, monkeypatch):
-    whole = play()
-    side = whole.wire.clients.side
+def test_playing_blocks_gives_what_one_turn_at_a_time_gives(play, usual, monkeypatch):
+    side = usual.wire.clients.side
     assert isinstance(side.cadence, Cadence)
     assert side.draws >= 0
     monkeypatch.setattr(type(side), "play", TurnByTurn.play)
-    assert_same_trace(whole.trace, play().trace)
+    assert_same_trace(usual.trace, play().trace)
 
 
 def test_clients_on_their_own_by_hand_choose_what_they_choose_in_a_run(kind, play):
@@ -103,8 +101,8 @@ def plain(value):
     return value is None or isinstance(value, bool | int | float | str | np.generic)
 
 
-def test_its_state_is_plain_arrays(play):
-    _, wire = play()
+def test_its_state_is_plain_arrays(usual):
+    _, wire = usual
     for node in (wire.clients, wire.server):
         assert plain(node.state), f"{type(node.state).__name__} holds something that cannot be saved without pickles"
 

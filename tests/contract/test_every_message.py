@@ -48,8 +48,22 @@ def arrays_in(message):
             yield name, np.asarray(getattr(message, name))
 
 
-def test_only_declared_messages_travel_to_known_clients(travelled):
-    played, seen = travelled()
+@pytest.fixture(scope="module")
+def usual_travels():
+    """What travels in the run of each algorithm on its small world."""
+    return {}
+
+
+@pytest.fixture
+def usual_travel(kind, travelled, usual_travels):
+    """What `travelled()` gives; the tests that only look at it share it."""
+    if kind not in usual_travels:
+        usual_travels[kind] = travelled()
+    return usual_travels[kind]
+
+
+def test_only_declared_messages_travel_to_known_clients(usual_travel):
+    played, seen = usual_travel
     clients = played.wire.clients.clients
     for envelope in seen:
         message = envelope.message
@@ -63,8 +77,8 @@ def test_only_declared_messages_travel_to_known_clients(travelled):
                 assert len(getattr(message, name)) == len(who), f"{name} has a row for each sender"
 
 
-def test_everything_that_travels_is_finite_and_survives_the_wire(travelled):
-    _, seen = travelled()
+def test_everything_that_travels_is_finite_and_survives_the_wire(usual_travel):
+    _, seen = usual_travel
     for envelope in seen:
         for name, array in arrays_in(envelope.message):
             assert np.isfinite(array).all(), f"{envelope.message.kind}.{name}"
@@ -74,8 +88,8 @@ def test_everything_that_travels_is_finite_and_survives_the_wire(travelled):
             assert weigh(part.message).bytes == len(data)
 
 
-def test_the_ledger_counts_what_travelled(travelled):
-    played, seen = travelled()
+def test_the_ledger_counts_what_travelled(usual_travel):
+    played, seen = usual_travel
     everything = [part for envelope in seen for part in envelope.split()]
     counted = [part for part in everything if not part.message.is_signal()]
     ledger = played.trace.ledger
@@ -99,14 +113,14 @@ def through_bytes(envelope):
     return Envelope(envelope.clients, type(rows[0])(**fields), envelope.epoch, envelope.sequence)
 
 
-def test_a_run_over_bytes_is_the_same_run(play):
+def test_a_run_over_bytes_is_the_same_run(play, usual):
     def over_bytes(wire, envelopes):
         deliver(wire, envelopes, lambda node, envelope: node.receive(through_bytes(envelope)))
 
-    assert_same_trace(play(carry=over_bytes).trace, play().trace)
+    assert_same_trace(play(carry=over_bytes).trace, usual.trace)
 
 
-def test_a_repeated_envelope_changes_nothing(play):
+def test_a_repeated_envelope_changes_nothing(play, usual):
     def repeated(wire, envelopes):
         before = []
 
@@ -121,20 +135,20 @@ def test_a_repeated_envelope_changes_nothing(play):
 
         deliver(wire, envelopes, twice)
 
-    assert_same_trace(play(carry=repeated).trace, play().trace)
+    assert_same_trace(play(carry=repeated).trace, usual.trace)
 
 
-def test_envelopes_that_travel_one_client_at_a_time_make_the_same_run(play):
+def test_envelopes_that_travel_one_client_at_a_time_make_the_same_run(play, usual):
     def apart(wire, envelopes):
         def each(node, envelope):
             return [answer for part in envelope.split() for answer in node.receive(part)]
 
         deliver(wire, envelopes, each)
 
-    together, one_by_one = play(), play(carry=apart)
-    np.testing.assert_array_equal(together.trace.choice, one_by_one.trace.choice)
-    np.testing.assert_array_equal(together.trace.messages, one_by_one.trace.messages)
-    np.testing.assert_array_equal(together.trace.scalars, one_by_one.trace.scalars)
+    one_by_one = play(carry=apart)
+    np.testing.assert_array_equal(usual.trace.choice, one_by_one.trace.choice)
+    np.testing.assert_array_equal(usual.trace.messages, one_by_one.trace.messages)
+    np.testing.assert_array_equal(usual.trace.scalars, one_by_one.trace.scalars)
 
 
 def raw_in(seen, arrays):
