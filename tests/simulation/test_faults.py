@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,12 @@ GROUP = 25
 NO_LOST_DISKS = {name: weight for name, weight in FAULTS.items() if name not in ("restore", "lose_disk")}
 
 
+looked_at = cache(faulty_run)  # runs that several tests look at
+
+
 def check(first: int, federation: int | None = None, count: int = GROUP) -> None:
     seeds = range(first, first + count)
-    found = {seed: findings for seed in seeds if (findings := amiss(faulty_run(seed, federation)))}
+    found = {seed: findings for seed in seeds if (findings := amiss(looked_at(seed, federation)))}
     assert not found
 
 
@@ -79,7 +84,7 @@ def test_nothing_is_lost_in_those_in_many_more_schedules(first, federation):
 
 
 def test_in_some_schedules_clients_are_told_apart():
-    states = [faulty_run(seed, CLUSTERED[0]).coordinator.node.node.state for seed in range(4)]
+    states = [looked_at(seed, CLUSTERED[0]).coordinator.node.node.state for seed in range(4)]
     assert any(state.verdicts.apart.any() for state in states)
 
 
@@ -103,7 +108,7 @@ def test_so_it_is_where_sums_fade_in_many_more_schedules(first, federation):
 
 
 def test_where_sums_fade_epochs_pass_rewards_are_late_and_sites_get_ahead_of_the_coordinator():
-    runs = [faulty_run(seed, FADING[0]) for seed in range(10)]
+    runs = [looked_at(seed, FADING[0]) for seed in range(10)]
     assert all(run.epoch > 5 for run in runs)
     assert any("ahead of the coordinator" in each.reason for run in runs for each in run.history.put_off)
 
@@ -121,6 +126,5 @@ def test_one_integer_replays_everything():
 
 
 def test_every_kind_of_fault_happens():
-    steps = {step for seed in range(12) for step in faulty_run(seed).history.steps}
-    first = faulty_run(0)
-    assert steps >= set(first.faults)
+    steps = {step for seed in range(12) for step in looked_at(seed, None).history.steps}
+    assert steps >= set(looked_at(0, None).faults)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from fedbandit.algorithms.dueling.shared.family import DuelingServer
@@ -19,9 +21,12 @@ GROUP = 25
 NO_LOSSES = {name: weight for name, weight in (FAULTS | ATTACKS | MISTAKES).items() if name not in LOSSES}
 
 
+looked_at = cache(troubled_run)  # runs that several tests look at
+
+
 def check(first: int, federation: int | None = None, count: int = GROUP) -> None:
     seeds = range(first, first + count)
-    found = {seed: findings for seed in seeds if (findings := amiss(troubled_run(seed, federation)))}
+    found = {seed: findings for seed in seeds if (findings := amiss(looked_at(seed, federation)))}
     assert not found
 
 
@@ -93,7 +98,7 @@ def test_one_integer_replays_everything():
 
 
 def test_every_kind_of_trouble_happens():
-    runs = [troubled_run(seed) for seed in range(16)]
+    runs = [looked_at(seed, None) for seed in range(16)]
     assert {step for run in runs for step in run.history.steps} >= set(runs[0].faults)
     assert any(run.stranger is not None for run in runs)
 
