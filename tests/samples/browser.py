@@ -17,6 +17,7 @@ FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-u
 NO_INTERNET = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
 PATIENCE = 30.0
 NAVIGATIONS = 10
+IMPATIENT = "const later = setTimeout; window.setTimeout = (act, wait) => later(act, wait > 100 ? wait / 20 : wait)"
 
 
 class Page:
@@ -99,6 +100,7 @@ async def browser(folder):
                 listening = asyncio.ensure_future(page.listen())
                 for domain in ("Runtime", "Log", "Network", "Page"):
                     await page.call(f"{domain}.enable")
+                await page.call("Page.addScriptToEvaluateOnNewDocument", source=IMPATIENT)  # for what comes every 2 s
                 yield page
                 listening.cancel()
     finally:

@@ -79,4 +79,4 @@ def serving(folder, federations):
         yield made
     finally:
         made.stop()
-        made.broker.stop()
+        made.broker.kill()  # it would wait for answers about whoever knocked while the coordinator was away
