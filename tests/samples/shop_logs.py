@@ -17,7 +17,7 @@ taste = { of = ["segment", "price"] }
 """
 
 
-def shop_rows(count=1500, seed=0, differ=0.0, noise=0.2):
+def shop_rows(count=900, seed=0, differ=0.0, noise=0.2):
     """Decisions between three articles at random; each shop may see prices in its own way."""
     rng = np.random.default_rng(seed)
     taste = {"new": -0.5, "gold": 0.5}
