@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -50,9 +52,18 @@ def assert_equals(literal, trace, wire):
 COSINE = {"seed": 0, "rounds": 25, "clients": 3, "arms": 4, "dimension": 3}
 
 
-@pytest.mark.parametrize("name", ["fn-ucb", "fn-ucb-less"])
-@pytest.mark.parametrize("diagonal", [False, True])
-@pytest.mark.parametrize("initialisation", ["symmetric", "normal"])
+def with_others_later(soon, *choices):
+    """All combinations of choices, of which those of `soon` are enough for `make test`: they have every pair."""
+    return [pytest.param(*each, marks=[pytest.mark.slow] * (each not in soon)) for each in product(*choices)]
+
+
+PAIRS = {("fn-ucb", False, "symmetric"), ("fn-ucb", True, "normal"), ("fn-ucb-less", True, "symmetric"),
+         ("fn-ucb-less", False, "normal")}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "diagonal", "initialisation"), with_others_later(PAIRS, ["fn-ucb", "fn-ucb-less"], [False, True], MAKERS)
+)
 def test_both_forms_equal_the_transcription(tmp_path, name, diagonal, initialisation):
     world = nonlinear_rounds(**COSINE)
     compare(
@@ -60,8 +71,10 @@ def test_both_forms_equal_the_transcription(tmp_path, name, diagonal, initialisa
     )
 
 
-@pytest.mark.parametrize("weight", ["theory", 0.0, 1.0, 0.3])
-@pytest.mark.parametrize("diagonal", [False, True])
+WEIGHTS = {("theory", False), ("theory", True), (0.0, True), (1.0, False), (0.3, True)}
+
+
+@pytest.mark.parametrize(("weight", "diagonal"), with_others_later(WEIGHTS, ["theory", 0.0, 1.0, 0.3], [False, True]))
 def test_every_weight_equals_the_transcription(tmp_path, weight, diagonal):
     world = nonlinear_rounds(**{**COSINE, "seed": 1})
     compare(tmp_path, world, weight=weight, diagonal=diagonal)
@@ -116,8 +129,9 @@ def test_every_parameter_does_what_it_says(tmp_path, changes):
     compare(tmp_path, world, **changes)
 
 
-@pytest.mark.parametrize("clients", [1, 5])
-@pytest.mark.parametrize("initialisation", ["symmetric", "normal"])
+@pytest.mark.parametrize(
+    ("clients", "initialisation"), with_others_later({(5, "symmetric"), (1, "normal")}, [1, 5], MAKERS)
+)
 def test_classification_equals_the_transcription(tmp_path, clients, initialisation):
     world = block_rounds(seed=4, rounds=15, clients=clients, arms=3, dimension=2)
     compare(tmp_path, world, "fn-ucb", initialisation=initialisation, ridge=10.0, weight="ramp:10", sync_threshold=0.02)
