@@ -90,7 +90,7 @@ def mixed(rng, precision, following):
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
 def test_all_is_as_if_they_had_come_one_after_the_other(precision, seed):
     rng = np.random.default_rng(seed)
     together, single = begun(precision), begun(precision)

@@ -14,14 +14,14 @@ from samples.groups import sets, verdicts
 from samples.worlds import recorded
 
 WORLDS = [
-    pytest.param({"seed": 0, "turns": 700, "clients": 9, "arms": 5, "dimension": 3, "groups": 3}, id="three groups"),
-    pytest.param({"seed": 1, "turns": 700, "clients": 9, "arms": 5, "dimension": 4, "groups": 1}, id="no groups"),
-    pytest.param({"seed": 2, "turns": 700, "clients": 6, "arms": 5, "dimension": 3, "groups": 6}, id="all differ"),
+    pytest.param({"seed": 0, "turns": 350, "clients": 9, "arms": 5, "dimension": 3, "groups": 3}, id="three groups"),
+    pytest.param({"seed": 1, "turns": 350, "clients": 9, "arms": 5, "dimension": 4, "groups": 1}, id="no groups"),
+    pytest.param({"seed": 2, "turns": 350, "clients": 6, "arms": 5, "dimension": 3, "groups": 6}, id="all differ"),
     pytest.param(
         {"seed": 3, "turns": 800, "clients": 17, "arms": 4, "dimension": 2, "groups": 2, "skew": 1.0}, id="skewed"
     ),
     pytest.param(
-        {"seed": 4, "turns": 600, "clients": 8, "arms": 4, "dimension": 3, "groups": 1, "liars": 2}, id="liars"
+        {"seed": 4, "turns": 300, "clients": 8, "arms": 4, "dimension": 3, "groups": 1, "liars": 2}, id="liars"
     ),
     pytest.param({"seed": 5, "turns": 100, "clients": 1, "arms": 4, "dimension": 3, "groups": 1}, id="one client"),
 ]

@@ -73,7 +73,7 @@ def assert_same(trace, wire, literal, chooser):
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
 @pytest.mark.parametrize("name", LITERAL)
 def test_it_equals_the_transcription(both, name, way):
-    assert_same(*both(name, linear_turns(seed=21, turns=300, clients=6, arms=6, dimension=5, skew=1.0), way))
+    assert_same(*both(name, linear_turns(seed=21, turns=150, clients=6, arms=6, dimension=5, skew=1.0), way))
 
 
 @pytest.mark.parametrize(
