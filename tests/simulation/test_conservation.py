@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import fedbandit as fb
 from fedbandit.algorithms.linear.shared.messages import Statistics
 from samples.bag import Bag, steps
-from samples.examples import examples
 from simulation.tagged import sums_of
 
 CLIENTS, ARMS, DIMENSION = 4, 3, 3
@@ -53,7 +52,7 @@ STEPS = steps(CLIENTS, most=60)
 
 
 @pytest.mark.parametrize(("name", "parameters"), [*FEDERATIONS, *CLUSTERED])
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_statistics_are_conserved(name, parameters, actions, seed):
     network = Network(name, parameters, seed)
@@ -65,7 +64,7 @@ def test_statistics_are_conserved(name, parameters, actions, seed):
 
 
 @pytest.mark.parametrize(("name", "parameters"), CLUSTERED)
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_what_each_client_has_told_is_conserved_and_alone_decides_from_whom_it_is_told_apart(
     name, parameters, actions, seed
@@ -89,7 +88,7 @@ def test_what_each_client_has_told_is_conserved_and_alone_decides_from_whom_it_i
 
 
 @pytest.mark.parametrize(("name", "parameters"), [*FEDERATIONS, *CLUSTERED])
-@settings(max_examples=examples(30))
+@settings(max_examples=30)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_a_client_knows_its_last_snapshot_and_its_own_news(name, parameters, actions, seed):
     """V_i = V_g + dV_i right after a download: no version is mixed with another."""

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import fedbandit as fb
 from fedbandit.kernels.glm.kept_data import gram_of_each
 from samples.bag import Bag, steps
-from samples.examples import examples
 
 CLIENTS, ARMS, DIMENSION = 3, 3, 2
 FEDERATIONS = [
@@ -58,7 +57,7 @@ WITH_DEADLINES = steps(CLIENTS, most=120, deadlines=True)
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_every_observation_is_in_one_update_or_waits_for_the_next(name, parameters, actions, seed):
     network = Network(name, parameters, seed)
@@ -73,7 +72,7 @@ def test_every_observation_is_in_one_update_or_waits_for_the_next(name, paramete
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
-@settings(max_examples=examples(40))
+@settings(max_examples=40)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_once_the_network_is_quiet_a_further_call_brings_everybody_to_one_model(name, parameters, actions, seed):
     """However confused the exchange was before, the next calls finish an update, and all clients take it in."""
@@ -92,7 +91,7 @@ def test_once_the_network_is_quiet_a_further_call_brings_everybody_to_one_model(
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(actions=WITH_DEADLINES, seed=st.integers(0, 2**16))
 def test_updates_that_went_on_without_clients_lose_no_observation_of_theirs(name, parameters, actions, seed):
     network = Network(name, parameters, seed)

@@ -14,7 +14,6 @@ from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from reference.networks import Symmetric
 from samples.bag import Bag, steps
-from samples.examples import examples
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 
@@ -68,7 +67,7 @@ STEPS = steps(CLIENTS, most=40, deadlines=True)
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
-@settings(max_examples=examples(20))
+@settings(max_examples=20)
 @given(actions=STEPS, seed=st.integers(0, 2**16))
 def test_every_observation_is_with_the_server_or_its_client_once(name, parameters, seed, actions):
     network = Network(name, parameters, seed)

@@ -13,7 +13,6 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.kernels.linear.peers import peers_of
 from fedbandit.wire.state import encode_state
-from samples.examples import examples
 from samples.groups import sets, verdicts
 
 
@@ -33,7 +32,7 @@ def send(side, state, client, message):
     return side.receive(state, np.array([client]), message)
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(
     senders=st.lists(st.integers(0, 8), min_size=1, max_size=40),
     seed=st.integers(0, 2**16),
@@ -67,7 +66,7 @@ def test_after_each_upload_copies_are_of_peers_and_hold_no_more_than_those_have_
         assert len({frozenset(peers[each.clients[0]]) for each in sent}) == len(sent)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=40)
 @given(senders=st.lists(st.integers(0, 5), min_size=2, max_size=30), seed=st.integers(0, 2**16))
 def test_no_third_client_parts_two_or_joins_two(senders, seed):
     """The verdict on two is a function of what these two have told; and clients renumbered are told apart alike."""

@@ -14,7 +14,6 @@ from reference.fedlinucb import fedlinucb, paper_width
 from reference.linear_ends import pooled_linucb
 from reference.recorded import linear_turns
 from samples.bag import Bag, steps
-from samples.examples import examples
 
 SKEWED = {"seed": 1, "turns": 400, "clients": 70, "arms": 4, "dimension": 3, "skew": 1.0}  # more than first rows
 
@@ -107,7 +106,7 @@ class Network(Bag):
         self.moment += reward * chosen
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(actions=steps(4, most=60), seed=st.integers(0, 2**16), use_own=st.booleans())
 def test_however_late_messages_are_nothing_is_lost_or_doubled(actions, seed, use_own):
     network = Network(4, seed, upload_threshold=1.2, use_own=use_own)

@@ -16,7 +16,6 @@ from fedbandit.algorithms.linear.shared.exchange import no_exchange
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.server import ServerNode
 from samples.bag import Bag, steps
-from samples.examples import examples
 
 CLIENTS, TURNS = 3, 40
 FEDERATIONS = [
@@ -71,7 +70,7 @@ def check(network):
 
 
 @pytest.mark.parametrize(("name", "parameters"), FEDERATIONS)
-@settings(max_examples=examples(80))
+@settings(max_examples=80)
 @given(actions=steps(CLIENTS, most=70, deadlines=True), seed=st.integers(0, 2**16))
 def test_a_client_knows_each_of_its_observations_once_whatever_crosses_what(name, parameters, actions, seed):
     network = Tagged(name, parameters, seed)
