@@ -17,7 +17,6 @@ from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire.frame import BODIES, LARGEST_NUMBER, OLD_BODIES, Frame, Kind
 from fedbandit.wire.report import MOST_ARMS, Report
 from fedbandit.wire.watched import Controlled, Watched
-from samples.examples import examples
 from samples.told import MODEL
 
 CLIENTS = 3
@@ -89,7 +88,7 @@ def require_readable(told, now):
 
 
 @given(st.lists(EVENTS, max_size=30), st.floats(1e-9, math.inf), TIMES)
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_frames_and_reports_leave_a_page_and_metrics_of_finite_numbers(events, largest_reward, now):
     told = Telemetry("clinics", "async-linucb", CLIENTS, 0.0, largest_reward=largest_reward)
     for event in events:
@@ -98,7 +97,7 @@ def test_any_frames_and_reports_leave_a_page_and_metrics_of_finite_numbers(event
 
 
 @given(st.lists(reports(), min_size=1, max_size=20))
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_reports_of_any_values_are_taken_in_or_refused_and_shown_as_numbers(frames):
     told = Telemetry("clinics", "async-linucb", CLIENTS, 0.0)
     for frame in frames:
