@@ -18,7 +18,6 @@ from fedbandit.wire.frame import Frame, Kind
 from samples.hubs import opened
 from samples.waiting import soon
 
-
 SITE = 1
 
 
