@@ -67,7 +67,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def borrowing(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel that makes and returns no array, nor calls one that does: a quarter less to compile.
+    """Compile a kernel that makes and returns no array, nor calls one that does: there is less to compile.
 
     It borrows the arrays that it is handed, and counts no references to them and to their parts.
     """

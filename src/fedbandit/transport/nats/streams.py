@@ -2,7 +2,7 @@
 
 A stream on disk for each shard of sites, and two in memory with the last question and the last report of each site. A
 broker alone writes to its disk a moment after it has said that something is stored: a site sends again whatever the
-coordinator has not acknowledged, so nothing rests on that word, and waiting for the disk took five times as long. A
+coordinator has not acknowledged, so nothing rests on that word, and the disk need not be waited for twice. A
 consumer of each pushes to the coordinator; what it says that it has is removed, from disk by many at once (`settling`).
 Every site has room for a number of messages and no more: what goes beyond is refused to that site alone, which sends it
 again when there is room.
