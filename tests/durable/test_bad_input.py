@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fedbandit.algorithms.linear.shared.messages import Hello, Statistics
 from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.postbox import posted
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.header import HEADER
 from fedbandit.wire.state import encode_state
@@ -22,7 +23,9 @@ from samples.coordinators import coordinator
 
 def everything(server):
     """All that a coordinator remembers, as bytes."""
-    return encode_state([server.node.memory, server.accounts, server.postbox.memory()]), [*server.journal.records()]
+    return encode_state([server.node.memory, server.accounts, posted(server.postbox.latest_downloads())]), [
+        *server.journal.records()
+    ]
 
 
 def test_there_are_at_least_thirty_kinds_of_bad_input():

@@ -14,6 +14,7 @@ from fedbandit.durable.journals import mark
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from fedbandit.durable.journals.sqlite_rows import reading_only
+from fedbandit.durable.postbox import posted
 from fedbandit.wire.state import encode_state
 from samples.pair import charter, exchange, offer, open_server, turn
 
@@ -37,7 +38,7 @@ def open_site(folder):
 
 def known_of_coordinator(folder):
     server = open_coordinator(folder)
-    known = encode_state([server.node.memory, server.accounts, server.postbox.memory()])
+    known = encode_state([server.node.memory, server.accounts, posted(server.postbox.latest_downloads())])
     server.journal.close()
     return known
 

@@ -5,6 +5,7 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
+from fedbandit.durable.postbox import posted
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.state import encode_state
 from samples.pair import acknowledgements, charter, exchange, kinds, open_server, open_site, to_server, to_sites, turn
@@ -97,10 +98,12 @@ def test_a_coordinator_that_is_opened_again_is_the_same_bit_for_bit(url, with_sn
         server.commit()
         if with_snapshot and number == 0:
             server.save()
-    before = [server.node.memory, server.accounts, server.postbox.memory()]
+    before = [server.node.memory, server.accounts, posted(server.postbox.latest_downloads())]
     server.journal.close()
     again = open_server(ASYNC, open_journal(place, name))
-    assert encode_state([again.node.memory, again.accounts, again.postbox.memory()]) == encode_state(before)
+    assert encode_state([again.node.memory, again.accounts, posted(again.postbox.latest_downloads())]) == encode_state(
+        before
+    )
     again.journal.close()
 
 

@@ -10,6 +10,7 @@ from fedbandit.algorithms.linear.shared.push_server import PushServer
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.many_uploads import Arrived
+from fedbandit.durable.postbox import posted
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.validation import Limits
 from fedbandit.wire import encode
@@ -51,7 +52,13 @@ def begun(precision="float64", **parameters):
 
 def known(server):
     return encode_state(
-        [server.node.memory, server.accounts, server.postbox.memory(), list(server.ledger.totals), server.snapshot_age]
+        [
+            server.node.memory,
+            server.accounts,
+            posted(server.postbox.latest_downloads()),
+            list(server.ledger.totals),
+            server.snapshot_age,
+        ]
     )
 
 
@@ -192,7 +199,7 @@ def test_uploads_that_rest_on_too_few_observations_are_left():
 def test_an_algorithm_that_fails_half_way_leaves_nothing_half_done(monkeypatch):
     server, rng = begun(), np.random.default_rng(3)
     server.receive(*sent(4, 2, body(rng, "float64"))[:1], 7.0, 4)  # which is not safe yet
-    before, postbox = encode_state([server.node.memory, server.accounts]), server.postbox.memory()
+    before, postbox = encode_state([server.node.memory, server.accounts]), posted(server.postbox.latest_downloads())
     receive_some = PushServer.receive_some
 
     def fails(side, state, senders, message, first):
@@ -203,7 +210,7 @@ def test_an_algorithm_that_fails_half_way_leaves_nothing_half_done(monkeypatch):
     arrived = [sent(site, 2, body(rng, "float64")) for site in (0, 1)]
     assert server.take_in_together(arrived, 7.0) == [False, False]
     assert encode_state([server.node.memory, server.accounts]) == before
-    assert encode_state(server.postbox.memory()) == encode_state(postbox)
+    assert encode_state(posted(server.postbox.latest_downloads())) == encode_state(postbox)
     assert [server.receive(each.data, 7.0, each.sender).outcome.value for each in arrived] == ["accepted"] * 2
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.postbox import version
+from fedbandit.durable.postbox import posted, version
 from fedbandit.durable.renewal import FARTHEST_AHEAD, NO_EARLIER, RENEWAL_SECONDS, RENEWALS
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.state import encode_state
@@ -49,8 +49,8 @@ def test_after_a_backup_of_the_journal_is_restored_every_site_ends_with_the_newe
         latest = server.postbox.latest[number][-1]
         assert site.life.version == (latest.epoch, int(latest.sequence)) > known[number]
     again = open_server(ASYNC, copy_of(server.journal))
-    assert encode_state([again.node.memory, again.postbox.memory()]) == encode_state(
-        [server.node.memory, server.postbox.memory()]
+    assert encode_state([again.node.memory, posted(again.postbox.latest_downloads())]) == encode_state(
+        [server.node.memory, posted(server.postbox.latest_downloads())]
     ), "the new epoch is in the journal"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
+from fedbandit.durable.postbox import posted
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.durable.site_accounts import CoordinatorMemory
@@ -48,7 +49,9 @@ class SnapshotWithoutItsPosition(DurableServer):
     def commit(self):
         frames = super().commit()
         self.at_commit = encode_state(
-            CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
+            CoordinatorMemory(
+                self.charter.text, self.node.memory, self.accounts, posted(self.postbox.latest_downloads())
+            )
         )
         return frames
 
@@ -56,7 +59,9 @@ class SnapshotWithoutItsPosition(DurableServer):
         self.journal.save(
             getattr(self, "at_commit", None)
             or encode_state(
-                CoordinatorMemory(self.charter.text, self.node.memory, self.accounts, self.postbox.memory())
+                CoordinatorMemory(
+                    self.charter.text, self.node.memory, self.accounts, posted(self.postbox.latest_downloads())
+                )
             )
         )
 
@@ -64,7 +69,7 @@ class SnapshotWithoutItsPosition(DurableServer):
 class WindowLostInTheSnapshot(DurableServer):
     def save(self):
         node = replace(self.node.memory, seen=Seen.nothing(self.charter.setting.clients))
-        memory = CoordinatorMemory(self.charter.text, node, self.accounts, self.postbox.memory())
+        memory = CoordinatorMemory(self.charter.text, node, self.accounts, posted(self.postbox.latest_downloads()))
         self.journal.save(encode_state(memory))
 
 
@@ -74,7 +79,10 @@ class EarlyUploadsLostInTheSnapshot(DurableServer):
         for window in seen.windows.values():
             window.early.clear()
         memory = CoordinatorMemory(
-            self.charter.text, replace(self.node.memory, seen=seen), self.accounts, self.postbox.memory()
+            self.charter.text,
+            replace(self.node.memory, seen=seen),
+            self.accounts,
+            posted(self.postbox.latest_downloads()),
         )
         self.journal.save(encode_state(memory))
 

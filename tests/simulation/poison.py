@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedbandit.durable.careful import OPENINGS, TRIES
+from fedbandit.durable.postbox import posted
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.site_accounts import CoordinatorMemory
 from fedbandit.simulation.faults.hosts import PowerCut
@@ -34,7 +35,9 @@ class ForgetsWhatWasPutAside(BrittleServer):
     def save(self):
         accounts = copy.copy(self.accounts)
         accounts.aside = []
-        memory = CoordinatorMemory(self.charter.text, self.node.memory, accounts, self.postbox.memory())
+        memory = CoordinatorMemory(
+            self.charter.text, self.node.memory, accounts, posted(self.postbox.latest_downloads())
+        )
         self.journal.save(encode_state(memory))
 
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from fedbandit.core.erasing import BeginsAnew, CountsOn, TellsAnew
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.journals.journal import Entry, Journal, MemoryJournal
 from fedbandit.durable.renewal import drawn_epoch
 from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.snapshots import SnapshotServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.digests import DIGEST_BYTES
 from fedbandit.wire.frame import Frame, Kind
@@ -109,10 +109,10 @@ def erasure_of(
     return Erasure(erased, list(replaced.values()), added, snapshot.data)
 
 
-def _gone_through(charter: Charter, log: Sequence[Entry], now: float) -> JournalledServer:
+def _gone_through(charter: Charter, log: Sequence[Entry], now: float) -> SnapshotServer:
     """Return a coordinator that has gone through a log, in memory; its own opening is one more record."""
     journal = MemoryJournal.holding(None, (), log)
-    return JournalledServer(charter, journal, epoch=1, now=now, random_below=lambda _: 0)
+    return SnapshotServer(charter, journal, epoch=1, now=now, random_below=lambda _: 0)
 
 
 def _require_whole(log: Sequence[Entry]) -> None:
@@ -124,7 +124,7 @@ def _require_whole(log: Sequence[Entry]) -> None:
         )
 
 
-def _require_possible(server: JournalledServer, site: int) -> None:
+def _require_possible(server: SnapshotServer, site: int) -> None:
     clients, algorithm = server.charter.setting.clients, server.charter.algorithm.id
     if not 0 <= site < clients:
         raise InvalidInput(f"there is no site {site} in this federation: give a number from 0 to {clients - 1}")
@@ -163,5 +163,5 @@ def _uploads(found: Sequence[Entry]) -> list[Frame]:
     return [frame for frame in frames if frame.kind is Kind.UPLOAD]
 
 
-def _digest(server: JournalledServer) -> str:
+def _digest(server: SnapshotServer) -> str:
     return hashlib.sha256(encode_state(server.node.state)).hexdigest()

@@ -16,7 +16,7 @@ from fedbandit.core.arrays import Ints
 from fedbandit.durable.abandoning import AbandoningServer
 from fedbandit.durable.agreeing import require_had
 from fedbandit.durable.careful import Careful, tell_of_aside, tell_of_kept
-from fedbandit.durable.journals.journal import Entry, Journal
+from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
 from fedbandit.durable.server_record import ServerRecord, What
@@ -29,7 +29,7 @@ from fedbandit.protocol.ledger import Ledger
 from fedbandit.protocol.server import ServerNode
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
-from fedbandit.wire.state import decode_state, encode_state
+from fedbandit.wire.state import decode_state
 
 
 class JournalledServer(AbandoningServer):
@@ -83,29 +83,6 @@ class JournalledServer(AbandoningServer):
         """Hear which epoch it is, where the federation forgets; one that is not later changes nothing."""
         if self.node.clock is not None and epoch > self.clock:
             self._write(ServerRecord(What.TICKED, now, str(epoch).encode()))
-
-    def maintain(self) -> bool:
-        """Take a snapshot if one is due; a good moment is after the frames of a commit have left."""
-        if self.snapshot_age < 1.0:
-            return False
-        self.save()
-        return True
-
-    def save(self) -> None:
-        """Take a snapshot and store it."""
-        self.put_away(self.take_snapshot())
-
-    def take_snapshot(self) -> Entry:
-        """Return a snapshot as of the last record, which is sealed by this."""
-        memory = CoordinatorMemory(
-            self.agreed.text, self.node.memory, self.accounts, self.postbox.memory(), self.clock, self.retuned
-        )
-        self._since_snapshot = 0
-        return Entry(self._writing.seal(), encode_state(memory))
-
-    def put_away(self, snapshot: Entry | None) -> None:
-        """Store a snapshot that was taken, if any, and tidy up; from any thread, and more may be taken in meanwhile."""
-        self._writing.put_away(snapshot)
 
     def _recover(self, epoch: int) -> None:
         self._agree_on(*self._begun_with())

@@ -16,8 +16,8 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.core.messages import Upload
 from fedbandit.core.taking_many import LookedOver
-from fedbandit.durable.journalled import JournalledServer
 from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.snapshots import SnapshotServer
 from fedbandit.durable.validation import NotYet
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.server import Number
@@ -34,7 +34,7 @@ class Arrived(NamedTuple):
     sender: int
 
 
-class ManyUploads(JournalledServer):
+class ManyUploads(SnapshotServer):
     """A coordinator that takes in many uploads in one go."""
 
     def take_in_together(self, arrived: Sequence[Arrived], now: float) -> list[bool]:

@@ -106,15 +106,9 @@ class Postbox:
         self._due.clear()
         self._answers.clear()
 
-    def memory(self) -> list[Posted]:
-        """Return the latest downloads, to be kept in a snapshot."""
-        return [
-            Posted(
-                each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)),
-                each.message.told_each(), each.clock, each.form,
-            )
-            for each in _by_recipients(self.latest)
-        ]  # fmt: skip
+    def latest_downloads(self) -> list[Envelope]:
+        """Return what each site was sent last; of all that is in it, nothing changes any more."""
+        return _by_recipients(self.latest)
 
     def recall(self, memory: list[Posted]) -> None:
         """Go on from what was kept."""
@@ -126,6 +120,17 @@ class Postbox:
             envelope = Envelope(each.clients, message, each.epoch, np.array(each.sequence), each.clock, each.form)
             for client in each.clients.tolist():
                 self.latest.setdefault(client, []).append(envelope)
+
+
+def posted(latest: list[Envelope]) -> list[Posted]:
+    """Return the latest downloads as a snapshot keeps them."""
+    return [
+        Posted(
+            each.clients, each.epoch, int(each.sequence), next(encode_each(each.message, 1)),
+            each.message.told_each(), each.clock, each.form,
+        )
+        for each in latest
+    ]  # fmt: skip
 
 
 def version(download: Envelope) -> tuple[int, int]:
@@ -140,6 +145,8 @@ def _by_recipients(envelopes: dict[int, list[Envelope]]) -> list[Envelope]:
         for envelope in some:
             recipients.setdefault(version(envelope), (envelope, []))[1].append(client)
     return [
-        envelope.only(np.flatnonzero(np.isin(envelope.clients, clients)))
+        envelope
+        if len(clients) == len(envelope.clients)
+        else envelope.only(np.flatnonzero(np.isin(envelope.clients, clients)))
         for _, (envelope, clients) in sorted(recipients.items(), key=lambda item: item[0])
     ]

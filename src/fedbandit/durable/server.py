@@ -4,7 +4,7 @@
     commit    the journal is synced: acknowledgements and downloads may leave; one sync for many uploads. It is `seal`
               and `make_safe`, between which more may be received
     maintain  a snapshot, if one is due: the journal before it is no longer needed. It is `take_snapshot` and
-              `put_away`, between which more may be received too
+              `storing`, between whose steps more may be received too
 
 What a site shows of a time that the journal knows nothing of is dealt with in `durable.renewal`.
 """

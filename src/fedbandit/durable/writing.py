@@ -73,20 +73,27 @@ class Writing:
         self._last = self._sealed
         return others
 
-    def put_away(self, snapshot: Entry | None) -> None:
-        """Store a snapshot, if any, as of a record that was sealed; or else do what the journal has put off.
+    def storing(self, snapshot: Entry) -> Iterator[None]:
+        """Store a snapshot as of a record that was sealed, in steps for which nobody waits long.
 
-        From any thread; best when nobody waits for `make_safe`, and never both at once, since whoever waits next waits
-        for all of it. A snapshot that is older than another that was stored meanwhile is needless: records after it may
-        have gone.
+        From any thread; between two steps anything may be done. A snapshot that is older than another that was stored
+        meanwhile is needless: records after it may have gone.
         """
+        is_more = True
+        while is_more:
+            with self._lock:
+                is_more = self._stored <= snapshot.position and self._journal.lay_down(snapshot.data)
+            yield
         with self._lock:
-            if snapshot is None:
-                if self._journal.is_untidy:
-                    self._journal.tidy()
-            elif snapshot.position >= self._stored:
+            if self._stored <= snapshot.position:
                 self._journal.save(snapshot.data, up_to=snapshot.position)
                 self._stored = snapshot.position
+
+    def tidy(self) -> None:
+        """Do what the journal has put off; from any thread, best when nobody waits for `make_safe`."""
+        with self._lock:
+            if self._journal.is_untidy:
+                self._journal.tidy()
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -28,6 +28,19 @@ def _text(text: str) -> bytes:
     return LENGTH.pack(len(data)) + data
 
 
+class _Written(tuple[bytes, ...]):
+    """The parts of a value that was written before."""
+
+    __slots__ = ()
+
+
+def written(value: Any) -> Any:
+    """Return what can be written in the place of a value, as it is now, when the value itself has changed."""
+    parts: list[bytes] = []
+    write_value(value, parts)
+    return _Written(parts)
+
+
 def write_value(value: Any, parts: list[bytes]) -> None:
     """Add the bytes of a value to some parts."""
     kind: Any = type(value)
@@ -78,6 +91,7 @@ _PLAIN: dict[type, Any] = {
     float: lambda value, parts: parts.extend((b"D", _FLOAT.pack(value))),
     str: lambda value, parts: parts.extend((b"S", _text(value))),
     bytes: lambda value, parts: parts.extend((b"B", LENGTH.pack(len(value)), value)),
+    _Written: lambda value, parts: parts.extend(value),
     np.ndarray: _write_array,
     list: lambda value, parts: _write_items(b"L", value, parts),
     tuple: lambda value, parts: _write_items(b"U", value, parts),

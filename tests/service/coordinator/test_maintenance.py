@@ -45,9 +45,11 @@ class Server:
         self.snapshot_age = 0.0
         return Entry(7, b"all")
 
-    def put_away(self, snapshot):
+    def storing(self, snapshot):
         assert snapshot == (7, b"all")
-        self.clock.now += self.seconds
+        self.clock.now += self.seconds / 2
+        yield
+        self.clock.now += self.seconds / 2
         self.saved += 1
 
 
@@ -67,12 +69,15 @@ def make(seen, at):
     return asyncio.run(seen.maintenance.make(now=at, elapsed=at))
 
 
-def save(seen, at):
-    """Have a snapshot stored if one is due; tell whether it was."""
+def save(seen, at, between=0.0):
+    """Have a snapshot stored if one is due, with so many seconds between its steps; tell whether it was."""
     seen.clock.now = at
-    snapshot = seen.maintenance.snapshot(at)
-    asyncio.run(seen.maintenance.put_away(snapshot))
-    return snapshot is not None
+    saved = seen.server.saved
+    seen.maintenance.take_snapshot(at)
+    while seen.maintenance.is_storing:
+        asyncio.run(seen.maintenance.go_on())
+        seen.clock.now += between
+    return seen.server.saved > saved
 
 
 def test_a_snapshot_is_taken_when_it_is_due(seen):
@@ -90,6 +95,31 @@ def test_the_next_is_not_taken_so_soon_that_sites_would_notice_unless_it_is_over
     assert save(seen, 50.5)
     seen.server.snapshot_age = OVERDUE
     assert save(seen, 52.0)
+
+
+def test_what_is_done_between_the_steps_of_a_snapshot_is_not_its_time(seen):
+    seen.server.snapshot_age = 1.0
+    assert save(seen, 0.0, between=30.0)  # over at 30.5
+    seen.server.snapshot_age = 1.0
+    assert not save(seen, 80.0)
+    assert save(seen, 80.5)
+
+
+def test_a_snapshot_is_stored_to_its_end_before_another_is_taken(seen):
+    seen.server.snapshot_age = OVERDUE
+    seen.maintenance.take_snapshot(0.0)
+    seen.server.snapshot_age = OVERDUE
+    seen.maintenance.take_snapshot(1.0)
+    assert seen.server.snapshot_age == OVERDUE, "none was taken"
+
+
+def test_the_journal_does_what_it_has_put_off_whether_a_snapshot_is_stored_or_not(seen):
+    tidied = []
+    seen.journal.is_untidy, seen.server.tidy = True, lambda: tidied.append(seen.server.saved)
+    asyncio.run(seen.maintenance.go_on())
+    seen.server.snapshot_age = 1.0
+    save(seen, 0.0)
+    assert tidied == [0, 0, 1]
 
 
 def test_measurements_come_without_a_snapshot(seen):

@@ -45,8 +45,13 @@ class Journal(Protocol):
 
         With `up_to` it is as of the record at that position. `released` are positions of kept records that need no
         longer be; `replaced` are records that stand, from now on, in the place of others: to be followed by `compact`,
-        which the next opening does if that is missed. While another thread waits for this, records may be appended,
-        and nothing else may be done.
+        which the next opening does if that is missed. While another thread waits for this, see `sync`.
+        """
+
+    def lay_down(self, snapshot: bytes) -> bool:
+        """Write the next part of a large snapshot that is about to be saved, and tell if there was one.
+
+        It counts from when `save` is given the same bytes, and takes little then. Small ones have no parts.
         """
 
     @property
@@ -102,6 +107,8 @@ class MemoryJournal:
     [b'one']
     """
 
+    is_untidy = False
+
     def __init__(self, keep_log: bool = False) -> None:
         """Begin empty; with `keep_log` no record is ever dropped."""
         self._keep_log = keep_log
@@ -121,7 +128,7 @@ class MemoryJournal:
         return self._last
 
     def flush(self) -> None:
-        """Do nothing: what this journal is there for is to lose what was not synced."""
+        """Do nothing: this journal is there to lose what was not synced."""
 
     def sync(self, up_to: int | None = None) -> None:
         """Make all records, or those up to a position, safe from `crash`."""
@@ -151,6 +158,10 @@ class MemoryJournal:
         if not self._keep_log:
             self._records = {at: record for at, record in self._records.items() if at > last or at in self._kept}
 
+    def lay_down(self, snapshot: bytes) -> bool:  # noqa: ARG002  it is the same for all
+        """Write nothing: memory has it already."""
+        return False
+
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
         return self._snapshot
@@ -166,8 +177,6 @@ class MemoryJournal:
 
     def verify(self) -> None:
         """Do nothing: memory is believed."""
-
-    is_untidy = False
 
     def tidy(self) -> None:
         """Do nothing: nothing is put off."""

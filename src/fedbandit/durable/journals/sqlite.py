@@ -14,15 +14,13 @@ from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.mark import Mark, mark_path
 from fedbandit.durable.journals.seals import damaged, seal
-from fedbandit.durable.journals.sqlite_beside import BesideRecords, insert, is_to_be_compacted, replace_records
+from fedbandit.durable.journals.sqlite_beside import BesideRecords, drop_outdated, insert, replace_records
+from fedbandit.durable.journals.sqlite_pieces import Pieces
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
 from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, TABLES_OF_0_1
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
-_OUTDATED = """SELECT count(*), max(position) FROM (SELECT position FROM records WHERE NOT kept AND position > ?
-AND position <= (SELECT position FROM snapshots) ORDER BY position LIMIT ?)"""
-_DROP = "DELETE FROM records WHERE NOT kept AND position > ? AND position <= ?"
 _DROPPED_EACH = 4  # outdated records that go with each new one
 _NEWEST = 64  # records that `verify` looks at
 
@@ -114,16 +112,26 @@ class SqliteJournal(BesideRecords):
             self._marked()
             file.execute("BEGIN IMMEDIATE")
             insert(file, _INSERT, rows)
-            row = (last, snapshot, seal(last, snapshot))
+            series = self._pieces.series(snapshot)
+            row = (last, snapshot if series is None else series, seal(last, snapshot))
             file.execute("INSERT OR REPLACE INTO snapshots (one, position, data, seal) VALUES (1, ?, ?, ?)", row)
+            self._pieces.drop_others(series)
             replace_records(file, replaced)
             file.executemany(_RELEASE if self._keep_log else _DELETE, [(each,) for each in released])
             file.execute("COMMIT")
         del self._waiting[: len(rows)]
-        self._unmoved += len(snapshot)
+        self._unmoved += len(snapshot) if series is None else 0
         self._wait_for_disk(False)
         self._is_synced, self._synced, self._has_outdated = True, self._written, not self._keep_log
         self._marked().set(self._synced, self._synced)
+
+    def lay_down(self, snapshot: bytes) -> bool:
+        """Write the next piece of a large snapshot, without waiting for the disk; tell if there was one."""
+        with sqlite_errors(self.path):
+            self._marked()
+            written = self._pieces.lay_down(snapshot)
+        self._unmoved += written
+        return written > 0
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""
@@ -150,12 +158,6 @@ class SqliteJournal(BesideRecords):
         if self._rows.last() != last:
             raise damaged(str(self.path), f"record {last} is missing")
 
-    def beat(self) -> None:
-        """Show a sign of life; whoever takes a file over ends the process that has it, so it is never lost."""
-        if self._beat is None:
-            self._beat = FileBeat(self.path)
-        self._beat.show()
-
     def close(self) -> None:
         """Sync, and close the file."""
         self.sync()
@@ -167,11 +169,11 @@ class SqliteJournal(BesideRecords):
         """Lock the file for this process, and make the tables if there are none."""
         self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._file.execute("PRAGMA journal_mode=WAL")
+        self._file.execute("PRAGMA secure_delete=FAST")  # or else some builds write every page once more to drop it
         self._wait_for_disk(False)
-        self._rows = SqliteRows(self._file, self.path)
+        self._rows, self._pieces = SqliteRows(self._file, self.path), Pieces(self._file)
         beat_path(self.path).unlink(missing_ok=True)  # of a process that had it before
-        if is_to_be_compacted(self._file):
-            self.compact()
+        self._finish_compacting()
         if self._rows.is_empty:
             self._file.executescript(TABLES_OF_0_1)
             self._begin_to_write()
@@ -211,13 +213,6 @@ class SqliteJournal(BesideRecords):
             raise InvalidInput(f"the mark {place} cannot be written ({error}): see to its folder") from error
         return self._mark
 
-    def _drop_some(self, many: int) -> None:
-        """Delete a few records that the snapshot has made needless: all at once would keep everybody waiting."""
-        if self._has_outdated:
-            found, last = self._file.execute(_OUTDATED, (self._dropped_up_to, many)).fetchone()
-            self._file.execute(_DROP, (self._dropped_up_to, last or 0))
-            self._has_outdated, self._dropped_up_to = found == many, last or self._dropped_up_to
-
     @property
     def _written(self) -> int:
         """Return the position of the last record that is written."""
@@ -244,7 +239,9 @@ class SqliteJournal(BesideRecords):
                 return
             self._file.execute("BEGIN IMMEDIATE")
             insert(self._file, statement, rows)
-            self._drop_some(_DROPPED_EACH * len(rows))
+            if self._has_outdated:  # a few of them: all at once would keep everybody waiting
+                dropped = drop_outdated(self._file, self._dropped_up_to, _DROPPED_EACH * len(rows))
+                self._has_outdated, self._dropped_up_to = dropped
             self._file.execute("COMMIT")
         except sqlite3.DatabaseError as error:
             raise unusable(self.path, error) from error

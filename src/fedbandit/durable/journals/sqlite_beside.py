@@ -12,11 +12,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from fedbandit.durable.journals.file_lease import FileBeat
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.seals import seal
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, sqlite_errors
 from fedbandit.durable.journals.sqlite_tables import NOTES
 
+_OUTDATED = """SELECT count(*), max(position) FROM (SELECT position FROM records WHERE NOT kept AND position > ?
+AND position <= (SELECT position FROM snapshots) ORDER BY position LIMIT ?)"""
+_DROP = "DELETE FROM records WHERE NOT kept AND position > ? AND position <= ?"
 _TO_BE_COMPACTED = 1  # SQLite keeps a number for whoever owns a file
 _TIDY_BYTES = 1024 * 1024  # in the write-ahead log, after which it is moved into the file
 _LATEST_PAGES = 16 * 1024  # there, after which a commit moves it in any case, though somebody waits for that
@@ -37,6 +41,16 @@ def insert(file: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, .
             at += size
 
 
+def drop_outdated(file: sqlite3.Connection, after: int, many: int) -> tuple[bool, int]:
+    """Delete so many records after a position that the snapshot has made needless.
+
+    Tell whether more may be left, and up to where none is.
+    """
+    found, last = file.execute(_OUTDATED, (after, many)).fetchone()
+    file.execute(_DROP, (after, last or 0))
+    return found == many, last or after
+
+
 def replace_records(file: sqlite3.Connection, replaced: Iterable[Entry]) -> None:
     """Write records in the place of others, within a transaction."""
     rows = [(each.data, seal(*each), each.position) for each in replaced]
@@ -45,20 +59,21 @@ def replace_records(file: sqlite3.Connection, replaced: Iterable[Entry]) -> None
         file.execute(f"PRAGMA user_version = {_TO_BE_COMPACTED}")
 
 
-def is_to_be_compacted(file: sqlite3.Connection) -> bool:
-    """Tell whether a file has replaced records of which something may be left in it."""
-    (number,) = file.execute("PRAGMA user_version").fetchone()
-    return bool(number == _TO_BE_COMPACTED)
-
-
 class BesideRecords:
     """The part of a journal in a file that has nothing to do with the order of its records."""
 
     path: Path
     _file: sqlite3.Connection
     _rows: SqliteRows
+    _beat: FileBeat | None
     _unmoved = 0  # bytes that were written since `tidy`
     _is_tidied = False  # somebody calls it
+
+    def beat(self) -> None:
+        """Show a sign of life; whoever takes a file over ends the process that has it, so it is never lost."""
+        if self._beat is None:
+            self._beat = FileBeat(self.path)
+        self._beat.show()
 
     @property
     def is_untidy(self) -> bool:
@@ -80,6 +95,12 @@ class BesideRecords:
             self._file.execute("VACUUM")
             self._file.execute("PRAGMA user_version = 0")
             self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _finish_compacting(self) -> None:
+        """Compact the file if records were replaced of which something may be left in it."""
+        (number,) = self._file.execute("PRAGMA user_version").fetchone()
+        if number == _TO_BE_COMPACTED:
+            self.compact()
 
     def note(self, data: bytes) -> None:
         """Keep something beside the records; the disk is not waited for."""

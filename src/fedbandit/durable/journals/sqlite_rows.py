@@ -12,6 +12,7 @@ from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.lease import JournalTaken
 from fedbandit.durable.journals.mark import mark_path, read_mark
 from fedbandit.durable.journals.seals import ANYWHERE, SNAPSHOT, Row, Rule, believed, damaged, faults
+from fedbandit.durable.journals.sqlite_pieces import joined
 
 _OF_0_1 = {"records", "snapshots", "synced"}
 _OF_TODAY = _OF_0_1 | {"about", "writers"}
@@ -57,8 +58,9 @@ class SqliteRows:
         return int(last or 0)
 
     def snapshot_rows(self) -> list[Row]:
-        """Return the snapshot as it stands in its table, if there is one."""
-        return [Row(*row) for row in self._file.execute(f"SELECT position, data, {self._seal} FROM snapshots")]
+        """Return the snapshot as it stands in its table, if there is one, put together from its pieces."""
+        rows = self._file.execute(f"SELECT position, data, {self._seal} FROM snapshots").fetchall()
+        return [Row(at, joined(self._file, data) if type(data) is int else data, seal) for at, data, seal in rows]
 
     def snapshot(self) -> Entry | None:
         """Return the snapshot, if there is one."""

@@ -8,13 +8,14 @@ import time
 from contextlib import suppress
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.journals.journal import Entry, open_journal, without_password
+from fedbandit.durable.journals.journal import open_journal, without_password
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.writing import Sealed
 from fedbandit.service.coordinator.background import Background
 from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
 from fedbandit.service.coordinator.fair_queue import AT_A_TIME, LARGEST_GROUP, FairQueue
+from fedbandit.service.coordinator.gathering import Gathering
 from fedbandit.service.coordinator.intake import Intake
 from fedbandit.service.coordinator.maintenance import MEASURE_SECONDS, Maintenance
 from fedbandit.service.coordinator.round_timer import RoundTimer
@@ -64,6 +65,7 @@ class FederationHost:
         self.changes = Changes(plan, self.server, self.wake)
         self._timer = RoundTimer(self.changes.deadline)
         self._arrived = FairQueue()
+        self._gathering = Gathering()
         self._news = asyncio.Event()
         self._background = Background(self.wake)
         self._maintenance = Maintenance(self.server, self._journal, self._telling)
@@ -162,11 +164,17 @@ class FederationHost:
                 await asyncio.wait_for(self._news.wait(), self._patience(time.monotonic()))
             except TimeoutError:
                 return []
+        if left := self._gathering.left(time.monotonic()):
+            await asyncio.sleep(left)
         self._news.clear()
-        return self._arrived.take(LARGEST_GROUP)
+        group = self._arrived.take(LARGEST_GROUP)
+        self._gathering.began(time.monotonic(), len(group))
+        return group
 
     def _patience(self, elapsed: float) -> float:
         """Return the seconds after which there is something to do though nothing has arrived."""
+        if self._maintenance.is_storing:
+            return 0.0
         lefts = (self._timer.left(elapsed), self._arrived.words_left(elapsed), MEASURE_SECONDS)
         return min(left for left in lefts if left is not None)
 
@@ -187,20 +195,19 @@ class FederationHost:
         elif self._awaits_only_the_gone():
             self.server.deadline(now)
         self._watch(elapsed)
-        sealed, snapshot = self.server.seal(), self._maintenance.snapshot(elapsed)
-        await self._background.begin(self._answer(sealed, group, now, elapsed, snapshot))
+        sealed = self.server.seal()
+        self._maintenance.take_snapshot(elapsed)
+        await self._background.begin(self._answer(sealed, group, now, elapsed))
         if self._maintenance.is_due(elapsed):
             await self._background.finish()
             self.concern("journal-damaged", await self._maintenance.make(now, elapsed))
 
-    async def _answer(
-        self, sealed: Sealed, group: list[Arrival], now: float, elapsed: float, snapshot: Entry | None
-    ) -> None:
+    async def _answer(self, sealed: Sealed, group: list[Arrival], now: float, elapsed: float) -> None:
         """Wait for the disk while more is taken in; send what rests on it, and have the broker forget the group."""
         await asyncio.to_thread(self.server.make_safe, sealed)
         await self._send(sealed.frames, now)
         await self._hub.settle(self._arrived.to_settle(group, elapsed))
-        await self._maintenance.put_away(snapshot)
+        await self._maintenance.go_on()
 
     def _awaits_only_the_gone(self) -> bool:
         """Tell whether a round waits, and only for sites that were forgotten or do not belong to the federation now."""

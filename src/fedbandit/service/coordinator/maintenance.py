@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Iterator
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.journals.journal import Entry, Journal
+from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.journals.lease import JournalLost
 from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.telling import Telling
@@ -24,7 +25,7 @@ class SnapshotPace:
     >>> pace = SnapshotPace()
     >>> pace.allows(age=1.0, now=5.0)
     True
-    >>> pace.took(began=5.0, ended=5.25)
+    >>> pace.took(seconds=0.25, now=5.25)
     >>> [pace.allows(age, now) for age, now in ((1.0, 20.0), (1.0, 31.0), (5.0, 20.0))]
     [False, True, True]
     """
@@ -37,9 +38,9 @@ class SnapshotPace:
         """Tell whether one is taken, by the age of the last: see `DurableServer.snapshot_age`."""
         return age >= OVERDUE or (age >= 1.0 and now >= self._not_before)
 
-    def took(self, began: float, ended: float) -> None:
-        """Note how long one has taken."""
-        self._not_before = ended + SHARE * (ended - began)
+    def took(self, seconds: float, now: float) -> None:
+        """Note how long one has taken, without what was done between its steps."""
+        self._not_before = now + SHARE * seconds
 
 
 class Maintenance:
@@ -50,25 +51,36 @@ class Maintenance:
         self._server, self._journal, self._telling = server, journal, telling
         self._pace = SnapshotPace()
         self._measured, self._noted = -MEASURE_SECONDS, time.monotonic()
-        self._began = -math.inf  # the last snapshot
+        self._storing: Iterator[None] | None = None  # the steps that are left of a snapshot
+        self._spent = 0.0  # seconds, on that snapshot
 
     def is_due(self, elapsed: float) -> bool:
         """Tell whether there is something to see to."""
         return elapsed > self._measured + MEASURE_SECONDS
 
-    def snapshot(self, elapsed: float) -> Entry | None:
-        """Return a snapshot that is to be stored, if one is due: as of what was sealed."""
-        if not self._pace.allows(self._server.snapshot_age, elapsed):
-            return None
-        self._began = time.monotonic()
-        return self._server.take_snapshot()
+    def take_snapshot(self, elapsed: float) -> None:
+        """Take a snapshot, if one is due, as of what was sealed; it is stored little by little (`go_on`)."""
+        if self._storing is None and self._pace.allows(self._server.snapshot_age, elapsed):
+            began = time.monotonic()
+            self._storing = self._server.storing(self._server.take_snapshot())
+            self._spent = time.monotonic() - began
 
-    async def put_away(self, snapshot: Entry | None) -> None:
-        """Store a snapshot, if there is one, and have the journal do what it has put off, if anything."""
-        if snapshot is not None or self._journal.is_untidy:
-            await asyncio.to_thread(self._server.put_away, snapshot)
-        if snapshot is not None:
-            self._pace.took(self._began, time.monotonic())
+    @property
+    def is_storing(self) -> bool:
+        """Tell whether something is left of a snapshot that is to be stored."""
+        return self._storing is not None
+
+    async def go_on(self) -> None:
+        """Do the next step of storing a snapshot, if there is one, and what the journal has put off, if anything."""
+        if self._storing is not None:
+            began = time.monotonic()
+            is_over = await asyncio.to_thread(next, self._storing, True)
+            self._spent += time.monotonic() - began
+            if is_over:
+                self._storing = None
+                self._pace.took(self._spent, time.monotonic())
+        if self._journal.is_untidy:
+            await asyncio.to_thread(self._server.tidy)
 
     async def make(self, now: float, elapsed: float) -> str:
         """See to it, while nothing else is done with the server; return what is wrong with the journal, if anything."""
