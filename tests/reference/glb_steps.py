@@ -101,6 +101,8 @@ def project(theta, matrix, radius):
     def excess(nu):
         return np.linalg.norm(place(nu)) - radius
 
+    if excess(0.0) <= 0:  # it lies on the ball but for rounding, which differs from machine to machine
+        return theta
     upper = 1.0
     while excess(upper) > 0:
         upper *= 2
