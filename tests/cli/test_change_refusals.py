@@ -92,7 +92,7 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_changed(fedban
 def test_nobody_there_is_said(fedbandit, broker, tmp_path):
     office = Coordinator(tmp_path, broker.url, {"demo": TABLE})  # which is not started
     said = fedbandit("change", "demo", "delta=0.2", "--file", office.file)
-    refused(said, "no coordinator that can do this answers at nats://")
+    refused(said, "no coordinator that can do this for demo answers at nats://")
 
 
 async def _asked(url, subject, question):

@@ -35,9 +35,10 @@ class Rostered:
         self.process = Process(folder, self.broker.url, federations, journal="journals", **named)
         self.file = self.process.file
 
-    def start(self):
-        """Serve in a thread, until `stop`."""
-        runner, self.serving = asyncio.Runner(), Coordinator(replace(read_plan(self.file), port=0))
+    def start(self, *only):
+        """Serve in a thread, until `stop`: all federations, or only these."""
+        plan = replace(read_plan(self.file), port=0)
+        runner, self.serving = asyncio.Runner(), Coordinator(plan.serving_only(only) if only else plan)
         self.loop = runner.get_loop()
 
         def serve():

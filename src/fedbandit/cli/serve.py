@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 def serve(
     file: Annotated[Path, typer.Argument(help="A TOML file that says what to serve.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Serve this federation, and leave the others to other processes; may be given again."),
+    ] = None,
     broker: Annotated[str | None, typer.Option(help="The broker, in place of the file's: nats:// or tls://.")] = None,
     credentials: Annotated[Path | None, typer.Option(help="The coordinator's credential, with tls://.")] = None,
     journal: Annotated[str | None, typer.Option(help="A folder of SQLite files, or postgresql://...")] = None,
@@ -31,6 +35,8 @@ def serve(
 
     log_to_stderr(as_json=json_logs)
     plan = _overridden(read_plan(file), broker, credentials, journal, http)
+    if only:
+        plan = plan.serving_only(only)
     if replicas is not None:
         plan = plan.replicated(replicas)
     serve_plan(plan.waiting() if standby or plan.standby else plan)

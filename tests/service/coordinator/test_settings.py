@@ -74,6 +74,46 @@ def test_a_coordinator_may_stand_by_for_all_its_journals(tmp_path):
     assert not plan(tmp_path, "tls://broker:4222").standby
 
 
+THREE = """
+broker = "tls://broker:4222"
+authority = "keys"
+[federations.clinics]
+algorithm = "async-linucb"
+clients = 3
+dimension = 2
+[federations.shops]
+algorithm = "async-linucb"
+clients = 3
+dimension = 2
+[federations.farms]
+algorithm = "async-linucb"
+clients = 3
+dimension = 2
+"""
+
+
+@pytest.fixture
+def three(tmp_path):
+    (tmp_path / "serve.toml").write_text(THREE)
+    return read_plan(tmp_path / "serve.toml")
+
+
+def test_a_process_may_serve_some_federations_and_knows_which_are_served_elsewhere(three):
+    assert three.elsewhere == frozenset()
+    some = three.serving_only(["farms", "clinics", "farms"])
+    assert [each.name for each in some.federations] == ["clinics", "farms"], "as they stand in the file"
+    assert some.elsewhere == {"shops"}
+    assert some.waiting().journals == ["clinics", "farms", "clinics-roster", "farms-roster"]
+    assert list(some.warnings()) == ["clinics", "farms"]
+    assert some.serving_only(["farms"]).elsewhere == {"shops", "clinics"}
+    assert three.serving_only(["farms", "clinics", "shops"]) == three
+
+
+def test_a_federation_that_is_not_in_the_file_cannot_be_served_alone(three):
+    with pytest.raises(InvalidInput, match="unknown federation 'shop': did you mean 'shops'"):
+        three.serving_only(["clinics", "shop"])
+
+
 @pytest.mark.parametrize("http", [":8080", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:page", "127.0.0.1:65536"])
 def test_an_address_of_the_page_needs_a_host_and_a_port(http):
     with pytest.raises(InvalidInput, match="is no address: write HOST:PORT"):

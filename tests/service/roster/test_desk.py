@@ -44,14 +44,14 @@ class Served:
 
 
 class Office:
-    """A desk with two federations, and the door."""
+    """A desk with two federations, and the door; others are served elsewhere."""
 
-    def __init__(self):
+    def __init__(self, elsewhere=()):
         self.authority, self.ended = new_authority(), []
         self.served = {name: Served(name) for name in ("demo", "shops")}
-        self.desk = Desk(self.authority, self.served, self.end)
+        self.desk = Desk(self.authority, self.served, self.end, elsewhere)
         rosters = {name: each.roster for name, each in self.served.items()}
-        self.door = Door(self.authority.doorkeeper, rosters)
+        self.door = Door(self.authority.doorkeeper, rosters, elsewhere)
 
     async def end(self, account):
         self.ended.append(account)
@@ -65,14 +65,20 @@ class Office:
         return json.loads(said)
 
     def knock(self, certificate):
-        """Return the account into which a certificate lets somebody in, and what may be said there; or why not."""
+        """Return the account into which a certificate lets somebody in, and what may be said there; or why not.
+
+        None if nothing is said.
+        """
         asked = {
             "server_id": {"id": "server"},
             "user_nkey": "user",
             "client_tls": {"verified_chains": [[certificate, self.authority.text.decode()]]},
         }
         question = b"head." + urlsafe_b64encode(json.dumps({"nats": asked}).encode()).rstrip(b"=") + b".signature"
-        answer = claims(asyncio.run(self.door.answer("", question)).decode())
+        said = asyncio.run(self.door.answer("", question))
+        if said is None:
+            return None
+        answer = claims(said.decode())
         assert (answer["aud"], answer["sub"]) == ("server", "user")
         if "error" in answer["nats"]:
             return answer["nats"]["error"]
@@ -236,6 +242,22 @@ def test_a_file_of_keys_new_lets_its_site_in_until_that_is_sent_away(fresh):
     assert fresh.knock(other) == "demo.1 is not on the roster"
     fresh.say("demo", do="revoke", name="0")
     assert fresh.knock(credential) == "demo.0 is not on the roster"
+
+
+@pytest.mark.parametrize("name", ["farms.0", "farms.north", "farms.x.y", joining_name("farms", 32 * "0")])
+def test_nothing_is_said_of_whoever_belongs_to_a_federation_that_is_served_elsewhere(name):
+    spread = Office(elsewhere={"farms"})
+    certificate = certificate_in(spread.authority.issue(name, LATER))
+    assert spread.knock(certificate) is None
+    assert spread.knock(certificate_in(spread.authority.issue("farm.0", LATER))) == "farm.0 is not on the roster"
+    assert spread.knock(certificate_in(spread.authority.issue("demo.0", LATER)))[0] == "demo.0"
+
+
+def test_nobody_who_joins_elsewhere_is_told_anything():
+    spread, token = Office(elsewhere={"farms"}), 32 * "0"
+    assert asyncio.run(spread.desk.answer_invited(f"fedbandit-joining.farms.{token}", request_for(new_key()))) is None
+    answer = asyncio.run(spread.desk.answer_invited(f"fedbandit-joining.farm.{token}", request_for(new_key())))
+    assert "serves no federation 'farm'" in json.loads(answer)["error"]
 
 
 def test_a_question_that_is_none_is_not_answered(office):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 
+import nats
 import pytest
 
 from fedbandit.core.errors import InvalidInput
@@ -78,6 +79,31 @@ def test_a_broker_that_is_back_but_cannot_make_streams_yet_is_tried_again(tmp_pa
             await hub.close()
 
     asyncio.run(attempt())
+
+
+def test_whoever_asks_is_answered_unless_there_is_nothing_to_say(tmp_path, caplog):
+    async def answer(subject, data):
+        return data if data != b"of another" else None
+
+    async def attempt():
+        with Broker(BrokerSettings(tmp_path)) as broker:
+            hub, _ = await opened(broker)
+            await hub.answer("asked", answer)
+            heard, asking = [], await nats.connect(broker.url)
+
+            async def hear(message):
+                heard.append(message.data)
+
+            await asking.subscribe("told", cb=hear)
+            for question in (b"of another", b"", b"of ours"):
+                await asking.publish("asked", question, reply="told")
+            await until(lambda: b"of ours" in heard)
+            await asking.close()
+            await hub.close()
+            return heard
+
+    assert asyncio.run(attempt()) == [b"", b"of ours"]
+    assert not caplog.records, "nothing has failed"
 
 
 def test_while_the_broker_is_away_no_connection_is_ended(tmp_path):

@@ -85,6 +85,8 @@ class Coordinator:
 
         def begin() -> None:
             log.info("serving at %s, status page at %s", self.plan.broker, address)
+            if self.plan.elsewhere:
+                log.info("left to other coordinators: %s", ", ".join(sorted(self.plan.elsewhere)))
             if self._standby is not None:
                 self._standby.has_served()
 

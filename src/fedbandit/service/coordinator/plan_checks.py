@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.errors import InvalidInput
 from fedbandit.protocol.charter import Charter
 
+GUARDS = {"context": "1.0", "reward": "1.0", "observations_per_second": "100"}  # limits to set, with an example of each
 HIDDEN = (
     "secure_aggregation hides what one site sends, so that limits hold for sums over sites alone, and rates for none: "
     "a site that lies can shift the shared model at will, and nobody sees which"
 )
+
+
+def lacking(name: str, missing: Sequence[str]) -> str:
+    """Return what is to be said of a federation that lacks some of the limits that guard it.
+
+    >>> lacking("shops", ["reward"]).partition(": ")[2]
+    'add reward = 1.0 to the limits in [federations.shops], with numbers that hold for your data'
+    """
+    line = ", ".join(f"{each} = {GUARDS[each]}" for each in missing)
+    remedy = f"write limits = {{ {line} }}" if len(missing) == len(GUARDS) else f"add {line} to the limits"
+    return (
+        f"no limit is set for {', '.join(missing)}, so one site can pull the shared model as far as it likes: "
+        f"{remedy} in [federations.{name}], with numbers that hold for your data"
+    )
+
+
+def check_authority(broker: str, rosters: Mapping[str, str]) -> None:
+    """Refuse rosters where there are no certificates; or one, by its journal's name, in the place of a federation."""
+    if not broker.startswith("tls://"):
+        raise InvalidInput(f"authority is of no use with {broker}: write tls://, or leave it out")
+    for name, journal in rosters.items():
+        if journal in rosters:
+            raise InvalidInput(f"federations.{journal}: the roster of {name} is kept under this name: choose another")
 
 
 def check_deadline(name: str, charter: Charter, deadline: float | None) -> None:

@@ -30,6 +30,7 @@ smallest_cohort = 3                     # over how many sites at least, with sec
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,17 @@ from fedbandit.files.toml import read_toml
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
-from fedbandit.service.coordinator.plan_checks import HIDDEN, check_deadline, check_secure
+from fedbandit.service.coordinator.plan_checks import (
+    GUARDS,
+    HIDDEN,
+    check_authority,
+    check_deadline,
+    check_secure,
+    lacking,
+)
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 
-GUARDS = {"context": "1.0", "reward": "1.0", "observations_per_second": "100"}  # limits to set, with an example of each
 MOST_REPLICAS = 5  # of NATS
 _BOUNDS = {each.name for each in fields(Bounds)}
 _LIMITS = {each.name for each in fields(Limits)} - {"bounds"}
@@ -88,12 +95,21 @@ class ServicePlan:
     replicas: int = 1  # brokers of a cluster on which each stream is kept
     standby: bool = False  # wait for journals that another coordinator has
     traces: bool = False  # spans for OpenTelemetry
+    elsewhere: frozenset[str] = frozenset()  # federations of the file that other processes serve, at the same broker
 
     @property
     def journals(self) -> list[str]:
         """Return the names of all journals that the coordinator writes to."""
         names = [each.name for each in self.federations]
         return names if self.authority is None else [*names, *map(roster_journal, names)]
+
+    def serving_only(self, names: Iterable[str]) -> ServicePlan:
+        """Return the plan of a process that serves these federations and leaves the others to other processes."""
+        known, chosen = {each.name for each in self.federations}, set(names)
+        for name in sorted(chosen - known):
+            raise unknown("federation", name, known)
+        kept = tuple(each for each in self.federations if each.name in chosen)
+        return replace(self, federations=kept, elsewhere=self.elsewhere | (known - chosen))
 
     def replicated(self, replicas: int) -> ServicePlan:
         """Return the plan with streams that are kept on so many brokers."""
@@ -117,7 +133,8 @@ class ServicePlan:
         if not self.broker.startswith("tls://"):
             return {}
         hidden = {each.name: HIDDEN for each in self.federations if each.charter.smallest_cohort is not None}
-        return {each.name: _warning(each) for each in self.federations if each.missing_limits} | hidden
+        missing = {each.name: each.missing_limits for each in self.federations}
+        return {name: lacking(name, limits) for name, limits in missing.items() if limits} | hidden
 
     def listening_at(self, http: str) -> ServicePlan:
         """Return the plan with another HTTP address, HOST:PORT.
@@ -129,16 +146,6 @@ class ServicePlan:
         if not host or not port.isdecimal() or int(port) > 65535:
             raise InvalidInput(f"http {http!r} is no address: write HOST:PORT, as in 127.0.0.1:8080")
         return replace(self, host=host.strip("[]"), port=int(port))
-
-
-def _warning(plan: FederationPlan) -> str:
-    missing = plan.missing_limits
-    line = ", ".join(f"{name} = {GUARDS[name]}" for name in missing)
-    remedy = f"write limits = {{ {line} }}" if len(missing) == len(GUARDS) else f"add {line} to the limits"
-    return (
-        f"no limit is set for {', '.join(missing)}, so one site can pull the shared model as far as it likes: "
-        f"{remedy} in [federations.{plan.name}], with numbers that hold for your data"
-    )
 
 
 def read_plan(path: Path) -> ServicePlan:
@@ -166,24 +173,13 @@ def _plan(data: dict[str, Any], folder: Path) -> ServicePlan:
         credentials=folder / credentials if credentials else None, authority=folder / authority if authority else None,
         traces=_value(data, "traces", bool, False),
     )  # fmt: skip
-    _check_authority(plan)
+    if plan.authority is not None:
+        check_authority(plan.broker, {each.name: roster_journal(each.name) for each in plan.federations})
     check_secure(plan.broker, {each.name: each.charter for each in plan.federations})
     plan = plan.replicated(_value(data, "replicas", int, 1))
     if _value(data, "standby", bool, False):
         plan = plan.waiting()
     return plan.listening_at(data["http"]) if _value(data, "http", str, "") else plan
-
-
-def _check_authority(plan: ServicePlan) -> None:
-    if plan.authority is None:
-        return
-    if not plan.broker.startswith("tls://"):
-        raise InvalidInput(f"authority is of no use with {plan.broker}: write tls://, or leave it out")
-    names = {each.name for each in plan.federations}
-    for each in names:
-        if roster_journal(each) in names:
-            name = roster_journal(each)
-            raise InvalidInput(f"federations.{name}: the roster of {each} is kept under this name: choose another")
 
 
 def roster_journal(federation: str) -> str:

@@ -123,8 +123,9 @@ class Term:
 
         rosters = {host.plan.name: host.roster for host in self.hosts if host.roster is not None}
         end_all = partial(self.hub.end_connections, -1.0)  # however young they are
-        self._desk = Desk(authority, {host.plan.name: host for host in self.hosts}, end_all)
-        await self.hub.answer(ASKED, self._in_office(Door(authority.doorkeeper, rosters).answer))
+        elsewhere = self.plan.elsewhere
+        self._desk = Desk(authority, {host.plan.name: host for host in self.hosts}, end_all, elsewhere)
+        await self.hub.answer(ASKED, self._in_office(Door(authority.doorkeeper, rosters, elsewhere).answer))
         await self.hub.answer(ANY_JOINING, self._in_office(self._desk.answer_invited))
         for host in self.hosts:
             await self.hub.answer(host.subjects.roster, self._in_office(self._desk.answer_operator))
@@ -132,7 +133,7 @@ class Term:
     def _in_office(self, answer: Answer) -> Answer:
         """Return what answers as long as nobody has taken over."""
 
-        async def answered(subject: str, data: bytes) -> bytes:
+        async def answered(subject: str, data: bytes) -> bytes | None:
             await self._require_office()
             return await answer(subject, data)
 
@@ -215,7 +216,7 @@ class Term:
             try:
                 await self._require_office()
                 await self.hub.probe()
-                await self.hub.end_connections(older_than=LONGEST_CONNECTION)
+                await self.hub.end_connections(older_than=LONGEST_CONNECTION, spared=self.plan.elsewhere)
             except JournalLost as loss:
                 self._lose(loss)
             except Exception:

@@ -49,7 +49,8 @@ async def _ask(server: str, credentials: Path | None, subject: str, question: by
         answer: dict[str, Any] = json.loads((await connection.request(subject, question, timeout=ANSWER_SECONDS)).data)
     except (errors.Error, OSError, TimeoutError):
         raise NobodyThere(
-            f"no coordinator that can do this answers at {server}: start it with `fedbandit serve`, and try again"
+            f"no coordinator that can do this for {subject.split('.')[1]} answers at {server}: start it with "
+            "`fedbandit serve`, and try again"
         ) from None
     finally:
         await end(connection)

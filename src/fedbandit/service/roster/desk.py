@@ -10,7 +10,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -52,6 +52,7 @@ class Desk:
     authority: Authority
     federations: Mapping[str, Serving]
     end_connections: Callable[[str], Awaitable[int]]  # in an account
+    elsewhere: Collection[str] = ()  # federations that other coordinators serve, which hear whoever joins too
 
     def __post_init__(self) -> None:
         """Begin by sending away whoever was let in before the last end of the coordinator, and is gone."""
@@ -73,9 +74,14 @@ class Desk:
 
         return await _said(act)
 
-    async def answer_invited(self, subject: str, data: bytes) -> bytes:
-        """Sign the key of whoever was invited; what is signed is in the roster's journal before it is told."""
+    async def answer_invited(self, subject: str, data: bytes) -> bytes | None:
+        """Sign the key of whoever was invited; what is signed is in the roster's journal before it is told.
+
+        Nothing is said to whoever was invited to a federation that is served elsewhere: the first answer counts.
+        """
         _, federation, token = subject.split(".")
+        if federation in self.elsewhere:
+            return None
 
         async def act() -> dict[str, Any]:
             member = self.join(federation, token, data)

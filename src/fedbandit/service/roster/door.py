@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
@@ -20,21 +20,28 @@ ASKED = "$SYS.REQ.USER.AUTH"  # where the broker asks
 
 
 class Door:
-    """Answers the broker."""
+    """Answers the broker.
 
-    def __init__(self, doorkeeper: Doorkeeper, rosters: Mapping[str, Roster]) -> None:
-        """Take what signs the answers, and the roster of each federation."""
+    Several coordinators may hear what it asks, and the first answer counts: each is silent about sites of federations
+    that another one serves.
+    """
+
+    def __init__(self, doorkeeper: Doorkeeper, rosters: Mapping[str, Roster], elsewhere: Collection[str] = ()) -> None:
+        """Take what signs the answers, the roster of each federation, and which federations others serve."""
         self._doorkeeper = doorkeeper
         self._rosters = rosters
+        self._elsewhere = elsewhere
 
-    async def answer(self, subject: str, data: bytes) -> bytes:
-        """Let somebody in, or not."""
+    async def answer(self, subject: str, data: bytes) -> bytes | None:
+        """Let somebody in, or not; say nothing of whoever belongs to a federation that is served elsewhere."""
         del subject
         try:
             question = Question.read(data)
         except ValueError as error:
             log.warning("%s", error)
             return b""
+        if _federation(question.name) in self._elsewhere:
+            return None
         try:
             admission = self.admission(question)
         except Exception as error:  # noqa: BLE001  a roster that cannot be written keeps one out, and no other
@@ -61,6 +68,12 @@ class Door:
             return None
         subjects = Subjects(federation)
         return Admission(subjects.name(number), subjects.said_by(number), subjects.heard_by(number), MOST_SUBSCRIPTIONS)
+
+
+def _federation(name: str) -> str:
+    """Return the federation to which whoever has a certificate of this name belongs, or is invited."""
+    invited = read_joining_name(name)
+    return name.partition(".")[0] if invited is None else invited[0]
 
 
 def _number(roster: Roster, name: str, question: Question) -> int | None:

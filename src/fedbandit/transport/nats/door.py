@@ -22,7 +22,7 @@ class Arrival(NamedTuple):
 
 
 Headers: TypeAlias = Callable[[bytes], dict[str, str] | None] | None  # of a frame that is sent, if any has some
-Answer: TypeAlias = Callable[[str, bytes], Awaitable[bytes]]  # by the subject and what is asked
+Answer: TypeAlias = Callable[[str, bytes], Awaitable[bytes | None]]  # to what is asked under a subject; None: silence
 
 
 @dataclass

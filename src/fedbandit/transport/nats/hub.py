@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -125,11 +125,12 @@ class Hub:
                 if not self.hears_another(door.subjects):  # one that was paused does not take it from its successor
                     await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
-    async def end_connections(self, older_than: float, account: str | None = None) -> int:
+    async def end_connections(self, older_than: float, account: str | None = None, spared: Collection[str] = ()) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
         with self._while_it_is_there():
             self._require()
-            return await end_connections(self._broker, older_than, account, brokers=len(servers_of(self.server)))
+            brokers = len(servers_of(self.server))
+            return await end_connections(self._broker, older_than, account, brokers=brokers, spared=spared)
         return 0
 
     async def close(self) -> None:
@@ -191,7 +192,8 @@ class Hub:
     async def _listen(self, subject: str) -> None:
         async def hear(message: Any) -> None:
             said = await self._answers[subject](message.subject, message.data)
-            await self._publish([Said(message.reply, said)])
+            if said is not None:
+                await self._publish([Said(message.reply, said)])
 
         await self._broker.subscribe(subject, cb=hear)
 

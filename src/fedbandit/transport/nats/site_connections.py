@@ -7,6 +7,7 @@ stay connected for ever, so after an hour it has to come back. One with a valid 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -20,14 +21,23 @@ NEXT_SECONDS = 0.5  # for the answers of the other brokers of a cluster
 NOBODY = "503"
 
 
-async def end_connections(broker: Any, older_than: float, account: str | None = None, *, brokers: int = 1) -> int:
+async def end_connections(
+    broker: Any, older_than: float, account: str | None = None, *, brokers: int = 1, spared: Collection[str] = ()
+) -> int:
     """End connections of sites, or of one site's account, that have lasted for more seconds; return how many.
 
-    Each of the `brokers` of a cluster is asked for its own. Where the broker lets nobody, none.
+    Each of the `brokers` of a cluster is asked for its own. Where the broker lets nobody, none. Sites of federations
+    that are `spared` are left to the coordinator that serves them: while it is away, nobody would let them in again.
     """
     which = {"auth": True, "sort": "start", "limit": AT_ONCE} | ({} if account is None else {"acc": account})
-    answers = [json.loads(each) for each in await _ask_all(broker, json.dumps(which).encode(), brokers)]
-    return sum([await _end_some(broker, answer, older_than) for answer in answers])
+    ended, first, are_more = 0, 0, True
+    while are_more and not ended:  # all of the oldest may be spared
+        question = json.dumps(which | {"offset": first}).encode()
+        answers = [json.loads(each) for each in await _ask_all(broker, question, brokers)]
+        ended = sum([await _end_some(broker, answer, older_than, spared) for answer in answers])
+        are_more = any(_are_more(answer, older_than) for answer in answers)
+        first += AT_ONCE
+    return ended
 
 
 async def _ask_all(broker: Any, question: bytes, brokers: int) -> list[bytes]:
@@ -52,17 +62,29 @@ async def _ask_all(broker: Any, question: bytes, brokers: int) -> list[bytes]:
     return found
 
 
-async def _end_some(broker: Any, answer: dict[str, Any], older_than: float) -> int:
+async def _end_some(broker: Any, answer: dict[str, Any], older_than: float, spared: Collection[str]) -> int:
     server, told = answer["server"]["id"], answer["data"]
-    now = _time(told["now"])
     ended = 0
     for each in told["connections"]:
-        is_let_in = each.get("account") not in (None, COORDINATOR)  # one that is still at the door has no account yet
-        if is_let_in and (now - _time(each["start"])).total_seconds() > older_than:
+        account = each.get("account")
+        is_let_in = account not in (None, COORDINATOR)  # one that is still at the door has no account yet
+        is_ours = is_let_in and account.rpartition(".")[0] not in spared
+        if is_ours and _age(each, told["now"]) > older_than:
             one = json.dumps({"cid": each["cid"]}).encode()
             await broker.request(END_CONNECTION.replace("*", server), one, timeout=ANSWER_SECONDS)
             ended += 1
     return ended
+
+
+def _are_more(answer: dict[str, Any], older_than: float) -> bool:
+    """Tell whether a broker may have more connections that are as old."""
+    told = answer["data"]
+    found = told["connections"]
+    return len(found) >= AT_ONCE and _age(found[-1], told["now"]) > older_than
+
+
+def _age(connection: dict[str, Any], now: str) -> float:
+    return (_time(now) - _time(connection["start"])).total_seconds()
 
 
 def _time(text: str) -> datetime:
