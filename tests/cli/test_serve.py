@@ -173,16 +173,6 @@ def test_options_stand_in_for_the_file(fedbandit, tmp_path):
     refused(fedbandit("serve", "serve.toml", "--credentials", "x.pem"), "credentials are of no use")
 
 
-def test_only_the_federations_that_are_named_are_served(fedbandit, tmp_path):
-    text = GOOD.replace("{broker}", NOWHERE)
-    (tmp_path / "serve.toml").write_text(text + text[text.index("[federations") :].replace("demo", "another"))
-    said = fedbandit("serve", "serve.toml", "--only", "demi", "--only", "demo")
-    refused(said, "unknown federation 'demi': did you mean 'demo'?")
-    assert not (tmp_path / "journals").exists()
-    refused(fedbandit("serve", "serve.toml", "--only", "demo", "--only", "demo"), f"the broker at {NOWHERE} cannot be")
-    assert [each.name for each in (tmp_path / "journals").glob("*.db")] == ["demo.db"]
-
-
 def test_a_credential_is_one_file_that_only_its_owner_can_read(fedbandit, tmp_path):
     assert fedbandit("keys", "new", "demo.3").out == "keys/demo.3.pem\n"
     assert {each.name for each in (tmp_path / "keys").iterdir()} == {"ca.pem", "ca.key", "demo.3.pem"}
