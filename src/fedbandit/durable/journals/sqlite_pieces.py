@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-PIECE_BYTES = 512 * 1024  # a few milliseconds; a snapshot that is no larger is written whole
+PIECE_BYTES = 128 * 1024  # about a millisecond; a snapshot that is no larger is written whole
 _TABLE = "CREATE TABLE IF NOT EXISTS pieces (place INTEGER PRIMARY KEY, series INTEGER NOT NULL, data BLOB NOT NULL)"
 
 
@@ -18,7 +18,7 @@ class Pieces:
     >>> file = sqlite3.connect(":memory:", isolation_level=None)
     >>> pieces, snapshot = Pieces(file), bytes(PIECE_BYTES + 7)
     >>> [(pieces.lay_down(snapshot), pieces.series(snapshot)) for _ in range(3)]
-    [(524288, None), (7, 1), (0, 1)]
+    [(131072, None), (7, 1), (0, 1)]
     >>> joined(file, 1) == snapshot
     True
     """

@@ -20,7 +20,7 @@ log = logging.getLogger("fedbandit.coordinator")
 
 # After so many new objects, so many times, so many times that. By default Python soon looks through everything again,
 # which takes long where there are many sites, and nobody is answered meanwhile.
-LOOK_FOR_GARBAGE = (50_000, 20, 20)
+LOOK_FOR_GARBAGE = (10_000, 50, 40)
 # Seconds after which a thread that computes, as one does that stores a snapshot, lets another go on. The one that
 # answers sites asks for its turn after each word to the broker, and would wait ten times as long by default.
 SWITCH_SECONDS = 0.0005

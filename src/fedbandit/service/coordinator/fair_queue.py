@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fedbandit.transport.nats.door import Arrival
 
 LARGEST_GROUP = 1024  # one sync for many, but the first of a group must not wait long for its acknowledgement
-AT_A_TIME = 64  # of them are taken in before something else is looked at
+AT_A_TIME = 128  # of them are taken in before something else is looked at
 MOST_OF_ONE = 8  # in a group, so that a site that sends without end does not make groups long
 WORDS_SECONDS = 0.1
 MOST_WORDS = 1000  # that are not settled, whatever the time

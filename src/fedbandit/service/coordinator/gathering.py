@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-GATHER_SECONDS = 0.01  # that an upload waits at most for others
+GATHER_SECONDS = 0.015  # that an upload waits at most for others
 MANY = 16  # arrivals that show that others are coming
 
 
@@ -21,7 +21,7 @@ class Gathering:
     0.0
     >>> gathering.began(now=0.0, arrivals=MANY)
     >>> gathering.left(now=0.0), gathering.left(now=1.0)
-    (0.01, 0.0)
+    (0.015, 0.0)
     """
 
     def __init__(self) -> None:
