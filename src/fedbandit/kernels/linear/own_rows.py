@@ -18,7 +18,7 @@ from fedbandit.kernels.linear.ridge_rows import take_in as take_in_row
 from fedbandit.kernels.linear.rules import Rule
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.linear.turns import for_ridge
-from fedbandit.kernels.shared.compiled import inlined
+from fedbandit.kernels.shared.compiled import inlined_borrowing
 
 
 class OwnRows(NamedTuple):
@@ -66,7 +66,7 @@ def empty_own_rows(capacity: int, dimension: int) -> OwnRows:
     return OwnRows(np.zeros((capacity, dimension, dimension)), np.zeros((capacity, dimension, dimension)))
 
 
-@inlined
+@inlined_borrowing
 def take_in(
     rows: RidgeRows, scored: KnownAndOwn, row: int, shared: Snapshots, slot: int, rule: Rule, scratch: Floats
 ) -> None:
@@ -76,7 +76,7 @@ def take_in(
     rows.growth[row] = growth
 
 
-@inlined
+@inlined_borrowing
 def observe(
     rows: RidgeRows,
     scored: KnownAndOwn | KnownOwnAndLots,

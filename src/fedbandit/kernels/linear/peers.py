@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.kernels.linear.telling_apart import Told, tell_apart
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled
 
 Bits = npt.NDArray[np.uint8]
 
@@ -46,19 +46,19 @@ def peers_of(verdicts: Verdicts, clients: Ints) -> Bits:
     return np.asarray(~verdicts.apart[clients] & verdicts.heard)
 
 
-@compiled
+@borrowing
 def has(bits: Bits, client: int) -> bool:
     """Tell whether a client is in a set."""
     return bool((bits[client >> 3] >> (client & 7)) & 1)
 
 
-@compiled
+@borrowing
 def put(bits: Bits, client: int) -> None:
     """Add a client to a set."""
     bits[client >> 3] |= 1 << (client & 7)
 
 
-@compiled
+@borrowing
 def take_out(bits: Bits, client: int) -> None:
     """Take a client out of a set."""
     bits[client >> 3] &= 255 ^ (1 << (client & 7))
@@ -83,11 +83,7 @@ def judge(
     else:
         now_apart[:] = False
     traces = np.zeros(now_apart.size)
-    for i in range(new.shape[0]):
-        for j in range(i + 1):
-            weight, row = new[i, j] if i == j else 2.0 * new[i, j], copies[i, j]
-            for other in range(traces.size):
-                traces[other] += weight * row[other]
+    add_traces(new, copies, traces)
     verdicts.most[sender] += min(growth, traces[sender])
     for other in range(traces.size):
         was_apart = has(verdicts.apart[sender], other)
@@ -105,7 +101,24 @@ def judge(
             verdicts.most[other] += min(growth, traces[other])
 
 
-@compiled
+@borrowing
+def add_traces(new: Floats, copies: Floats, traces: Floats) -> None:
+    """Add the trace of a symmetric matrix times that of each client in `copies`, whose last axis is the client.
+
+    >>> import numpy as np
+    >>> traces = np.zeros(2)
+    >>> add_traces(np.eye(2), np.array([[[1.0, 2.0], [0.0, 9.0]], [[0.0, 9.0], [3.0, 4.0]]]), traces)
+    >>> traces
+    array([4., 6.])
+    """
+    for i in range(new.shape[0]):
+        for j in range(i + 1):
+            weight, row = new[i, j] if i == j else 2.0 * new[i, j], copies[i, j]
+            for other in range(traces.size):
+                traces[other] += weight * row[other]
+
+
+@borrowing
 def first_with_same_peers(verdicts: Verdicts, client: int, some: Ints, count: int) -> int:
     """Return the place among the first so many clients of `some` of one with the same peers, or -1."""
     for each in range(count):
@@ -123,17 +136,23 @@ def first_with_same_peers(verdicts: Verdicts, client: int, some: Ints, count: in
 @compiled
 def add_up_peers(told: Told, verdicts: Verdicts, client: int, gram: Floats, moment: Floats) -> None:
     """Write G_j and g_j, the sums over the peers of a client, in client order, to `gram` and `moment`."""
-    grams, into = told.gram.reshape((told.uploads.size, gram.size)), gram.ravel()
-    into[:] = 0.0
+    grams = told.gram.reshape((told.uploads.size, gram.size))
+    add_up_rows(grams, told.moment, verdicts.heard, verdicts.apart[client], gram.ravel(), moment)
+
+
+@borrowing
+def add_up_rows(grams: Floats, moments: Floats, heard: Bits, apart: Bits, gram: Floats, moment: Floats) -> None:
+    """Write the sums of the rows of those who have uploaded and are not apart to `gram` and `moment`."""
+    gram[:] = 0.0
     moment[:] = 0.0
-    for byte in range(verdicts.heard.size):
-        peers = verdicts.heard[byte] & ~verdicts.apart[client, byte]
+    for byte in range(heard.size):
+        peers = heard[byte] & ~apart[byte]
         if peers == 0:
             continue
-        for other in range(8 * byte, min(8 * byte + 8, told.uploads.size)):
+        for other in range(8 * byte, min(8 * byte + 8, moments.shape[0])):
             if (peers >> (other & 7)) & 1:
                 row = grams[other]
-                for i in range(into.size):
-                    into[i] += row[i]
+                for i in range(gram.size):
+                    gram[i] += row[i]
                 for i in range(moment.size):
-                    moment[i] += told.moment[other, i]
+                    moment[i] += moments[other, i]

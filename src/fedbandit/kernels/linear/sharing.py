@@ -15,7 +15,7 @@ from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.kernels.linear.peers import Bits, Verdicts, add_up_peers, first_with_same_peers, has, judge, put
 from fedbandit.kernels.linear.ridge import copy_matrix, factorise, invert_factor
 from fedbandit.kernels.linear.telling_apart import Told, hear
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled
 
 
 class Shared(NamedTuple):
@@ -41,7 +41,7 @@ def nothing_shared(clients: int, dimension: int, ridge: float) -> Shared:
     )
 
 
-@compiled
+@borrowing
 def has_news(told: Told, verdicts: Verdicts, shared: Shared, client: int, sender: int) -> bool:
     """Tell whether some other peer has uploaded what the copy last shared with a client lacks.
 
@@ -56,7 +56,7 @@ def has_news(told: Told, verdicts: Verdicts, shared: Shared, client: int, sender
     return False
 
 
-@compiled
+@borrowing
 def holds_a_stranger(verdicts: Verdicts, shared: Shared, client: int) -> bool:
     """Tell whether the copy last shared with a client has uploads of one who is not its peer."""
     for place in range(verdicts.heard.size):

@@ -18,7 +18,7 @@ from fedbandit.kernels.linear.sharing import Shared, take_in_upload
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.linear.telling_apart import Told
 from fedbandit.kernels.linear.turns import DONE, FIRST, NEWCOMER, play
-from fedbandit.kernels.shared.compiled import compiled, specialised
+from fedbandit.kernels.shared.compiled import borrowing, compiled, specialised
 
 
 class Served(NamedTuple):
@@ -101,7 +101,7 @@ def upload(
         deliver(slot_of, waiting, served.shared, found[place], moments[first[place]])
 
 
-@compiled
+@borrowing
 def deliver(slot_of: Ints, waiting: Snapshots, shared: Shared, client: int, moment: Floats) -> None:
     """Let a client's download wait in its slot: what the server has noted as shared with it."""
     for i in range(moment.size):

@@ -24,7 +24,7 @@ import numpy as np
 
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.kernels.linear.ridge import dot, factorise, invert, multiply
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled
 
 AT_ONCE = 40  # matrices that are factorised together: those of few dimensions then lie in the processor's cache
 SMALL = 16  # up to this dimension a factorisation among many takes less than two products with a vector
@@ -62,7 +62,7 @@ def nothing_told(clients: int, dimension: int, ridge: float) -> Told:
     )
 
 
-@compiled
+@borrowing
 def hear(
     told: Told, client: int, gram: Floats, moment: Floats, number: int, ridge: float, rho: float, scratch: Floats
 ) -> None:
@@ -81,7 +81,7 @@ def hear(
     told.spread[client] = most_of_eigenvalues(inverse, scratch[0], scratch[1])
 
 
-@compiled
+@borrowing
 def most_of_eigenvalues(matrix: Floats, square: Floats, fourth: Floats) -> float:
     """Return a number that the largest eigenvalue of a positive definite matrix does not pass, nor falls far below.
 
@@ -99,7 +99,7 @@ def most_of_eigenvalues(matrix: Floats, square: Floats, fourth: Floats) -> float
     return trace * math.sqrt(math.sqrt(math.sqrt(total))) * (1.0 + ROUNDING)
 
 
-@compiled
+@borrowing
 def square_of(matrix: Floats, scale: float, out: Floats) -> None:
     """Write the square of a symmetric matrix times a scale to `out`."""
     for i in range(matrix.shape[0]):
@@ -140,7 +140,7 @@ def tell_apart(told: Told, one: int, rho: float, limit: float, apart: Bools) -> 
     compare(told, one, who, doubtful, limit, lower, solved, apart)
 
 
-@compiled
+@borrowing
 def are_surely_alike(
     told: Told, one: int, other: int, between: Floats, ridge: float, limit: float, product: Floats
 ) -> bool:
@@ -152,7 +152,7 @@ def are_surely_alike(
     return first * second <= limit * (first + second)
 
 
-@compiled
+@borrowing
 def compare(
     told: Told, one: int, who: Ints, count: int, limit: float, lower: Floats, solved: Floats, apart: Bools
 ) -> None:
