@@ -64,8 +64,9 @@ def emptied(url):
     """The same server without what earlier tests have left in it."""
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(url, autocommit=True) as base:
-        for table in ("records", "snapshots", "marks", "writers"):
-            base.execute(f"DROP TABLE IF EXISTS fedbandit_{table}")
+        found = base.execute("SELECT tablename FROM pg_tables WHERE starts_with(tablename, 'fedbandit_')").fetchall()
+        for (table,) in found:
+            base.execute(f"DROP TABLE {table}")
     return url
 
 
