@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.experiments.experiment import Experiment, Series, grid
 from fedbandit.results.clusters import cluster_at
 from fedbandit.results.reproduce import reproduce
+from samples.waiting import PATIENCE
 
 EXPERIMENT = Experiment(
     id="test/clusters",
@@ -91,7 +94,16 @@ def test_dask_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp
     assert len(list((tmp_path / "cells").glob("*.npz"))) == reproduced.cells_run == 18
 
 
+def reap():
+    """Wait for the processes that Ray has ended, and let go of the files that it has left open."""
+    for each in [each for each in gc.get_objects() if isinstance(each, subprocess.Popen)]:
+        each.wait(PATIENCE)
+    gc.collect()
+
+
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning")  # of processors that nobody asks for
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning", "ignore:subprocess .* still:ResourceWarning")
 def test_ray_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp_path):
     ray = pytest.importorskip("ray", reason="needs Ray: pip install 'fedbandit[ray]'")
 
@@ -107,6 +119,7 @@ def test_ray_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp_
         reproduced = reproduce(EXPERIMENT, tmp_path, on="ray", progress=killed)
     finally:
         ray.shutdown()
+        reap()
     assert killed.is_done
     assert without_times(found(reproduced)) == without_times(here)
 
