@@ -9,7 +9,7 @@ import numpy as np
 from fedbandit.core.arrays import Floats
 from fedbandit.kernels.linear.ridge import factorise
 from fedbandit.kernels.shared.cholesky import backward, forward
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled
 
 TINY = float(np.finfo(np.float64).tiny)
 ENOUGH, MOST_STEPS = 1e-12, 100  # how near the search comes, and after how many steps it ends in any case
@@ -86,7 +86,7 @@ def _missing(gram: Floats, vector: Floats, least: float) -> float:
     return lift if lift > least else 0.0
 
 
-@compiled
+@borrowing
 def trace_of(matrix: Floats) -> float:
     """Return the trace.
 

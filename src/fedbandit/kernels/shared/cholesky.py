@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from fedbandit.core.arrays import Floats
-from fedbandit.kernels.shared.compiled import compiled
+from fedbandit.kernels.shared.compiled import borrowing, compiled
 
 NIL = 1e-12  # a pivot below this share of the diagonal counts as zero: the column depends on the others
 
 
-@compiled
+@borrowing
 def forward(upper: Floats, size: int, vector: Floats) -> None:
     """Solve U^T z = vector, in place."""
     for i in range(size):
@@ -28,7 +28,7 @@ def forward(upper: Floats, size: int, vector: Floats) -> None:
                 vector[j] -= value * row[j]
 
 
-@compiled
+@borrowing
 def backward(upper: Floats, size: int, vector: Floats) -> None:
     """Solve U x = vector, in place."""
     for i in range(size - 1, -1, -1):
@@ -36,7 +36,7 @@ def backward(upper: Floats, size: int, vector: Floats) -> None:
         vector[i] = (vector[i] - _dot(row[i + 1 : size], vector[i + 1 : size])) / row[i]
 
 
-@compiled
+@borrowing
 def _dot(left: Floats, right: Floats) -> float:
     """Return the inner product in four interleaved sums: a fixed order that leaves no chain of waiting adders."""
     first = second = third = fourth = 0.0
