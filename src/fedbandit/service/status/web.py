@@ -31,6 +31,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 import fedbandit
 from fedbandit.core.errors import InvalidInput
 from fedbandit.service.status.history import SPANS
+from fedbandit.service.status.markup import one_site_markup, status_markup
 from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.one_site import one_site, site_called
 from fedbandit.service.status.rendered import Rendered
@@ -41,7 +42,6 @@ MOST_PAGES = 64  # of single sites that are kept for whoever asks next
 MOST_CONNECTIONS = 256  # at a time: a process has 1,024 files by default, and the journals and the broker need some
 LONGEST_CONNECTION = 20.0  # seconds for a request and its answer
 TYPES = {
-    "html": "text/html",
     "css": "text/css",
     "js": "text/javascript",
     "svg": "image/svg+xml",
@@ -82,6 +82,8 @@ class Pages:
         self._one_site = lru_cache(MOST_PAGES)(lambda *which: Rendered(partial(self._made_site, *which)))
         folder = files("fedbandit.service.status") / "assets"
         self._assets = {each.name: each.read_bytes() for each in folder.iterdir()}
+        self._markup = status_markup()
+        self._one_site_markup = one_site_markup()
 
     def application(self) -> web.Application:
         """Return what aiohttp serves."""
@@ -109,12 +111,10 @@ class Pages:
         return "active" if self._is_active() else "standby"
 
     async def _page(self, _: web.Request) -> web.Response:
-        return self._file("status.html")
+        return _html(self._markup)
 
     async def _asset(self, request: web.Request) -> web.Response:
-        return self._file(request.match_info["name"])
-
-    def _file(self, name: str) -> web.Response:
+        name = request.match_info["name"]
         if name not in self._assets:
             raise web.HTTPNotFound(text=f"there is no {name!r} here")
         kind = TYPES[name.rpartition(".")[2]]
@@ -126,7 +126,7 @@ class Pages:
     async def _site_page(self, request: web.Request) -> web.Response:
         if self._is_active():
             self._site(request)
-        return self._file("site.html")
+        return _html(self._one_site_markup)
 
     async def _site_status(self, request: web.Request) -> web.Response:
         telemetry, number = self._site(request)
@@ -213,6 +213,10 @@ def _span(request: web.Request) -> int:
     if wanted not in map(str, SPANS):
         raise web.HTTPBadRequest(text=f"span must be one of {SPANS}, not {wanted!r}")
     return int(wanted)
+
+
+def _html(text: str) -> web.Response:
+    return web.Response(text=text, content_type="text/html")
 
 
 def _json(body: bytes) -> web.Response:
