@@ -28,7 +28,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download
 from fedbandit.kernels.linear.peers import peers_of
-from fedbandit.kernels.linear.sharing import share
+from fedbandit.kernels.linear.sharing import room_for, share
 from fedbandit.simulation.in_process import simulate
 
 CLIENTS, GROUPS, TURNS, SEEDS = 40, 4, 20_000, range(10)
@@ -60,12 +60,10 @@ class TrialServer(ClusteredServer):
 
     def _welcome(self, state: ClusteredServerState, client: Ints) -> Outgoing[Download]:
         assert (peers_of(state.verdicts, client)[0] == state.verdicts.heard).all()
-        moments, scratch = np.empty((len(self.margins), self.dimension)), np.empty((2, self.dimension, self.dimension))
-        share(
-            state.told, state.verdicts, state.shared, state.uploads, self.ridge, scratch, client, 1, client.copy(),
-            moments,
-        )  # fmt: skip
-        return self._send(state, client, moments[client[0]])
+        room = room_for(state.told, state.shared)
+        room.found[0] = client[0]
+        share(state.told, state.verdicts, state.shared, state.uploads, self.ridge, room, 1)
+        return self._send(state, client, room.moments[client[0]])
 
     def _send(self, state: ClusteredServerState, clients: Ints, moment: Floats) -> Outgoing[Download]:
         state.version += 1

@@ -61,8 +61,7 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.own_rows import BY_OWN_GROWTH, KnownAndOwn, KnownOwnAndLots, OwnRows, empty_own_rows
 from fedbandit.kernels.linear.peers import Verdicts, no_verdicts, peers_of
-from fedbandit.kernels.linear.ridge_rows import scratch_for
-from fedbandit.kernels.linear.sharing import Shared, nothing_shared, take_in_upload
+from fedbandit.kernels.linear.sharing import Shared, nothing_shared, room_for, take_in_upload
 from fedbandit.kernels.linear.telling_apart import Told, nothing_told
 from fedbandit.kernels.linear.turns import TurnKernels
 from fedbandit.kernels.shared.rows import roomier
@@ -182,17 +181,15 @@ class ClusteredServer(Server):
         self, state: ClusteredServerState, sender: int, gram: Floats, moment: Floats
     ) -> Sequence[Outgoing[Download]]:
         state.uploads += 1
-        clients = len(self.margins)
-        found, first = np.empty(clients, dtype=np.int64), np.empty(clients, dtype=np.int64)
-        moments, scratch = np.empty((clients, self.dimension)), scratch_for(0, self.dimension)
+        room = room_for(state.told, state.shared)
         count = take_in_upload(
             state.told, state.verdicts, state.shared, sender, gram, moment, state.uploads, self.ridge, self.rho,
-            self.limit, self.margins, scratch, found, first, moments,
+            self.limit, self.margins, room,
         )  # fmt: skip
         recipients: dict[int, list[int]] = {}  # by the first that is sent the same
-        for client, leader in zip(found[:count].tolist(), first[:count].tolist(), strict=True):
+        for client, leader in zip(room.found[:count].tolist(), room.first[:count].tolist(), strict=True):
             recipients.setdefault(leader, []).append(client)
-        return [self._send(state, np.array(each), moments[leader].copy()) for leader, each in recipients.items()]
+        return [self._send(state, np.array(each), room.moments[leader].copy()) for leader, each in recipients.items()]
 
     def _send(self, state: ClusteredServerState, clients: Ints, moment: Floats) -> Outgoing[Download]:
         if not math.isfinite(state.shared.log_det[clients[0]]):

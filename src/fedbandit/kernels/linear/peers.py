@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.kernels.linear.telling_apart import Told, tell_apart
-from fedbandit.kernels.shared.compiled import borrowing, compiled
+from fedbandit.kernels.linear.telling_apart import Comparing, Told, tell_apart
+from fedbandit.kernels.shared.compiled import borrowing
 
 Bits = npt.NDArray[np.uint8]
 
@@ -64,25 +64,25 @@ def take_out(bits: Bits, client: int) -> None:
     bits[client >> 3] &= 255 ^ (1 << (client & 7))
 
 
-@compiled
+@borrowing
 def judge(
     told: Told, verdicts: Verdicts, sender: int, new: Floats, growth: float, copies: Floats, ridge: float, rho: float,
-    limit: float, now_apart: Bools, concerned: Bools,
+    limit: float, now_apart: Bools, concerned: Bools, traces: Floats, comparing: Comparing,
 ) -> None:  # fmt: skip
     """Tell who uploaded `new` apart from, or take it for alike with, each other client; bounds of determinants follow.
 
-    `concerned` are the sender and all that are alike with it, or were before.
+    `concerned` are the sender and all that are alike with it, or were before. `traces` is scratch.
     The upload raised log det(S_i + ridge I) by `growth`, and so log det(G_j + ridge I) by no more, for each j of whom i
     was a peer; a client that becomes a peer raises it by no more than from nothing. And if X is added to M, log det M
     grows by log det(I + M^-1 X), which is no more than the trace of M^-1 X: what was last shared with j is a part of
     G_j, so its inverse (`copies`, with the client as the last axis) gives another bound, far lower once much is shared.
     """
     nothing = new.shape[0] * math.log(ridge)
+    for other in range(now_apart.size):
+        now_apart[other] = limit < math.inf and has(verdicts.apart[sender], other)
+        traces[other] = 0.0
     if limit < math.inf:
-        tell_apart(told, sender, rho, limit, now_apart)
-    else:
-        now_apart[:] = False
-    traces = np.zeros(now_apart.size)
+        tell_apart(told, sender, rho, limit, now_apart, comparing)
     add_traces(new, copies, traces)
     verdicts.most[sender] += min(growth, traces[sender])
     for other in range(traces.size):
@@ -133,26 +133,39 @@ def first_with_same_peers(verdicts: Verdicts, client: int, some: Ints, count: in
     return -1
 
 
-@compiled
-def add_up_peers(told: Told, verdicts: Verdicts, client: int, gram: Floats, moment: Floats) -> None:
-    """Write G_j and g_j, the sums over the peers of a client, in client order, to `gram` and `moment`."""
-    grams = told.gram.reshape((told.uploads.size, gram.size))
-    add_up_rows(grams, told.moment, verdicts.heard, verdicts.apart[client], gram.ravel(), moment)
+@borrowing
+def add_up_peers(
+    grams: Floats, moments: Floats, verdicts: Verdicts, client: int, peers: Ints, gram: Floats, moment: Floats
+) -> None:
+    """Write G_j and g_j, the sums over the peers of a client, in client order, to `gram` and `moment`.
+
+    A gram matrix is a row here. `peers` is scratch.
+    """
+    count = 0
+    for byte in range(verdicts.heard.size):
+        some = verdicts.heard[byte] & ~verdicts.apart[client, byte]
+        if some:
+            for other in range(8 * byte, min(8 * byte + 8, peers.size)):
+                if (some >> (other & 7)) & 1:
+                    peers[count] = other
+                    count += 1
+    add_up_rows(grams, peers, count, gram)
+    add_up_rows(moments, peers, count, moment)
 
 
 @borrowing
-def add_up_rows(grams: Floats, moments: Floats, heard: Bits, apart: Bits, gram: Floats, moment: Floats) -> None:
-    """Write the sums of the rows of those who have uploaded and are not apart to `gram` and `moment`."""
-    gram[:] = 0.0
-    moment[:] = 0.0
-    for byte in range(heard.size):
-        peers = heard[byte] & ~apart[byte]
-        if peers == 0:
-            continue
-        for other in range(8 * byte, min(8 * byte + 8, moments.shape[0])):
-            if (peers >> (other & 7)) & 1:
-                row = grams[other]
-                for i in range(gram.size):
-                    gram[i] += row[i]
-                for i in range(moment.size):
-                    moment[i] += moments[other, i]
+def add_up_rows(rows: Floats, which: Ints, count: int, total: Floats) -> None:
+    """Write the sum of the first so many rows of `which`, one after the other, to `total`; four are read at a time."""
+    for i in range(total.size):
+        total[i] = 0.0
+    done = 0
+    while done + 4 <= count:
+        first, second = rows[which[done]], rows[which[done + 1]]
+        third, fourth = rows[which[done + 2]], rows[which[done + 3]]
+        for i in range(total.size):
+            total[i] = (((total[i] + first[i]) + second[i]) + third[i]) + fourth[i]
+        done += 4
+    for each in range(done, count):
+        row = rows[which[each]]
+        for i in range(total.size):
+            total[i] += row[i]

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.kernels.linear.own_rows import BY_OWN_GROWTH
 from fedbandit.kernels.linear.peers import Verdicts
 from fedbandit.kernels.linear.ridge_rows import RidgeRows
-from fedbandit.kernels.linear.sharing import Shared, take_in_upload
+from fedbandit.kernels.linear.sharing import Room, Shared, take_in_upload
 from fedbandit.kernels.linear.snapshots import Snapshots
 from fedbandit.kernels.linear.telling_apart import Told
 from fedbandit.kernels.linear.turns import DONE, FIRST, NEWCOMER, play
-from fedbandit.kernels.shared.compiled import borrowing, compiled, specialised
+from fedbandit.kernels.shared.compiled import borrowing, specialised
 
 
 class Served(NamedTuple):
@@ -32,6 +30,7 @@ class Served(NamedTuple):
     rho: float
     limit: float
     margins: Floats
+    room: Room
 
 
 class Sending(NamedTuple):
@@ -45,16 +44,14 @@ class Sending(NamedTuple):
     downloads: Ints
 
 
-@compiled
+@borrowing
 def play_and_share(
     row_of: Ints, slot_of: Ints, rows: RidgeRows, waiting: Snapshots, scored: Any, rule: Any, smallest: int,
     thresholds: Floats, next_ask: Ints, client: Ints, arms: Floats, payoff: Floats, draws: Floats, start: int,
     choices: Ints, scratch: Floats, served: Served, sending: Sending,
 ) -> int:  # fmt: skip
     """Play turns from `start` on, each with what it exchanges; return the next, whose client has no row yet."""
-    turn, clients = start, served.margins.size
-    found, first = np.empty(clients, dtype=np.int64), np.empty(clients, dtype=np.int64)
-    moments = np.empty((clients, rows.moment.shape[1]))
+    turn = start
     while turn < client.size:
         turn, why = play(
             row_of, slot_of, rows, waiting, scored, rule, False, smallest, thresholds, next_ask, client, arms, payoff,
@@ -70,35 +67,37 @@ def play_and_share(
             served.shared.met[who] = True
             sending.hellos[turn - 1] += 1
         else:
-            upload(rows, row, who, served, sending, scratch, found, first, moments, slot_of, waiting, turn - 1)
+            upload(rows, row, who, served, sending, slot_of, waiting, turn - 1)
         sending.lost[row] += 1
     return turn
 
 
-@compiled
+@borrowing
 def upload(
-    rows: RidgeRows, row: int, who: int, served: Served, sending: Sending, scratch: Floats, found: Ints, first: Ints,
-    moments: Floats, slot_of: Ints, waiting: Snapshots, turn: int,
-) -> None:  # fmt: skip
+    rows: RidgeRows, row: int, who: int, served: Served, sending: Sending, slot_of: Ints, waiting: Snapshots, turn: int
+) -> None:
     """Let a client upload what is new, and all who are owed it get their downloads."""
-    new, moment = rows.new_gram[row], rows.new_moment[row]
+    new, moment, room = rows.new_gram[row], rows.new_moment[row], served.room
     sending.lost[row] = 0
     sending.known[row] += 1
     served.numbers[0] += 1
     count = take_in_upload(
         served.told, served.verdicts, served.shared, who, new, moment, served.numbers[0], served.ridge, served.rho,
-        served.limit, served.margins, scratch, found, first, moments,
+        served.limit, served.margins, room,
     )  # fmt: skip
-    new[:] = 0.0
-    moment[:] = 0.0
+    for i in range(moment.size):
+        moment[i] = 0.0
+        for j in range(moment.size):
+            new[i, j] = 0.0
     rows.growth[row] = 0.0
     rows.fresh[row] = 0
     rows.telling[row] = 0
     sending.uploads[turn] += 1
     sending.downloads[turn] += count
     for place in range(count):
-        served.numbers[1] += first[place] == found[place]
-        deliver(slot_of, waiting, served.shared, found[place], moments[first[place]])
+        client, leader = room.found[place], room.first[place]
+        served.numbers[1] += client == leader
+        deliver(slot_of, waiting, served.shared, client, room.moments[leader])
 
 
 @borrowing

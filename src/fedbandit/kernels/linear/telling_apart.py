@@ -8,9 +8,9 @@ Two bounds spare factorisations, and neither changes the answer:
 
     z^T z / (f_i + f_j)         is never above the statistic, with f at least the largest eigenvalue of F: it says apart
                                 in O(d);
-    p_i p_j / (p_i + p_j)       is never below it, with p = z^T (S + rho I) z: it says alike in O(d^2). (The statistic
-                                is the least u^T (S_i + rho I) u + (z - u)^T (S_j + rho I) (z - u) over all u, and this
-                                is the least over u along z.)
+    p_i p_j / (p_i + p_j)       is never below it, with p = z^T (S + rho I) z: it says alike in O(d^2), as p_i does
+                                alone. (The statistic is the least u^T (S_i + rho I) u + (z - u)^T (S_j + rho I) (z - u)
+                                over all u, and this is the least over u along z.)
 
 The rest is factorised, many clients at once.
 """
@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Bools, Floats, Ints
-from fedbandit.kernels.linear.ridge import dot, factorise, invert, multiply
-from fedbandit.kernels.shared.compiled import borrowing, compiled
+from fedbandit.kernels.linear.eigenvalues import most_of_eigenvalues
+from fedbandit.kernels.linear.ridge import factorise, invert, multiply
+from fedbandit.kernels.shared.compiled import borrowing
 
 AT_ONCE = 40  # matrices that are factorised together: those of few dimensions then lie in the processor's cache
 SMALL = 16  # up to this dimension a factorisation among many takes less than two products with a vector
-ROUNDING = 1e-9  # far more than that of a few products
 
 
 class Told(NamedTuple):
@@ -42,6 +42,19 @@ class Told(NamedTuple):
     log_det: Floats  # log det(S_k + ridge I)
     uploads: Ints  # u_k
     last_upload: Ints  # its number among the uploads of all
+
+
+class Comparing(NamedTuple):
+    """Working space in which one client is compared with all others, which are the last axis."""
+
+    between: Floats  # z = theta_i - theta_j
+    length: Floats  # z^T z
+    first: Floats  # p_i = z^T (S_i + rho I) z
+    product: Floats
+    who: Ints  # (2, AT_ONCE) those that are doubtful, who were alike with it and who were not
+    counts: Ints  # (2,)
+    lower: Floats  # the Cholesky factors of some of them
+    solved: Floats
 
 
 def nothing_told(clients: int, dimension: int, ridge: float) -> Told:
@@ -59,6 +72,24 @@ def nothing_told(clients: int, dimension: int, ridge: float) -> Told:
         log_det=np.full(clients, dimension * math.log(ridge)),
         uploads=np.zeros(clients, dtype=np.int64),
         last_upload=np.zeros(clients, dtype=np.int64),
+    )
+
+
+def room_to_compare(clients: int, dimension: int) -> Comparing:
+    """Return the working space for so many clients.
+
+    >>> room_to_compare(clients=2, dimension=3).between.shape
+    (3, 2)
+    """
+    return Comparing(
+        between=np.empty((dimension, clients)),
+        length=np.empty(clients),
+        first=np.empty(clients),
+        product=np.empty(dimension),
+        who=np.empty((2, AT_ONCE), dtype=np.int64),
+        counts=np.empty(2, dtype=np.int64),
+        lower=np.empty((dimension, dimension, AT_ONCE)),
+        solved=np.empty((dimension + 1, AT_ONCE)),
     )
 
 
@@ -82,111 +113,112 @@ def hear(
 
 
 @borrowing
-def most_of_eigenvalues(matrix: Floats, square: Floats, fourth: Floats) -> float:
-    """Return a number that the largest eigenvalue of a positive definite matrix does not pass, nor falls far below.
-
-    It is the eighth root of the sum of the eighth powers of all d eigenvalues, at most d^(1/8) times the largest. What
-    is squared has trace 1, so that no power is too small to tell. `square` and `fourth` are scratch.
-    """
-    size, trace = matrix.shape[0], 0.0
-    for i in range(size):
-        trace += matrix[i, i]
-    square_of(matrix, 1.0 / trace, square)
-    square_of(square[:size, :size], 1.0, fourth)
-    total = 0.0
-    for i in range(size):
-        total += dot(fourth[i, :size], fourth[i, :size])
-    return trace * math.sqrt(math.sqrt(math.sqrt(total))) * (1.0 + ROUNDING)
-
-
-@borrowing
-def square_of(matrix: Floats, scale: float, out: Floats) -> None:
-    """Write the square of a symmetric matrix times a scale to `out`."""
-    for i in range(matrix.shape[0]):
-        into = out[i]
-        for j in range(matrix.shape[0]):
-            into[j] = 0.0
-        for k in range(matrix.shape[0]):
-            weight, row = matrix[i, k] * scale * scale, matrix[k]
-            for j in range(matrix.shape[0]):
-                into[j] += weight * row[j]
-
-
-@compiled
-def tell_apart(told: Told, one: int, rho: float, limit: float, apart: Bools) -> None:
+def tell_apart(told: Told, one: int, rho: float, limit: float, apart: Bools, room: Comparing) -> None:
     """Tell of each other client whether its data and those of one are too different to come from one theta.
 
-    Who has not uploaded is not told apart.
+    Who has not uploaded is not told apart. What `apart` said before only decides who is compared together with whom.
     """
-    size, doubtful = told.moment.shape[1], 0
-    between, product, who = np.empty(size), np.empty(size), np.empty(AT_ONCE, dtype=np.int64)
-    lower, solved = np.empty((size, size, AT_ONCE)), np.empty((size + 1, AT_ONCE))
+    size, counts = told.moment.shape[1], room.counts
+    counts[0] = counts[1] = 0
+    measure(told, one, rho, room.between, room.length, room.first)
     for other in range(apart.size):
+        lane = 1 if apart[other] else 0
         apart[other] = False
         if other == one or told.uploads[other] == 0:
             continue
-        length = 0.0
-        for i in range(size):
-            between[i] = told.estimate[one, i] - told.estimate[other, i]
-            length += between[i] * between[i]
+        length, first = room.length[other], room.first[other]
         if length > limit * (told.spread[one] + told.spread[other]):
             apart[other] = True
-        elif size <= SMALL or not are_surely_alike(told, one, other, between, rho * length, limit, product):
-            who[doubtful] = other
-            doubtful += 1
-            if doubtful == AT_ONCE:
-                compare(told, one, who, doubtful, limit, lower, solved, apart)
-                doubtful = 0
-    compare(told, one, who, doubtful, limit, lower, solved, apart)
+        elif first > limit and (
+            size <= SMALL or not are_surely_alike(told, other, room.between, rho * length, first, limit, room.product)
+        ):
+            room.who[lane, counts[lane]] = other
+            counts[lane] += 1
+            if counts[lane] == AT_ONCE:
+                compare(told, one, room.who[lane], AT_ONCE, limit, room.between, room.lower, room.solved, apart)
+                counts[lane] = 0
+    for lane in range(2):
+        compare(told, one, room.who[lane], counts[lane], limit, room.between, room.lower, room.solved, apart)
+
+
+@borrowing
+def measure(told: Told, one: int, rho: float, between: Floats, length: Floats, first: Floats) -> None:
+    """Write z = theta_i - theta_j for each client j, z^T z, and p_i; every inner loop runs along the clients."""
+    gram = told.gram[one]
+    for other in range(length.size):
+        length[other] = 0.0
+        for i in range(gram.shape[0]):
+            between[i, other] = told.estimate[one, i] - told.estimate[other, i]
+    for i in range(gram.shape[0]):
+        row = between[i]
+        for other in range(length.size):
+            length[other] += row[other] * row[other]
+    for other in range(length.size):
+        first[other] = rho * length[other]
+    for i in range(gram.shape[0]):
+        for j in range(i + 1):
+            weight, row, column = gram[i, j] if i == j else 2.0 * gram[i, j], between[i], between[j]
+            for other in range(length.size):
+                first[other] += weight * row[other] * column[other]
 
 
 @borrowing
 def are_surely_alike(
-    told: Told, one: int, other: int, between: Floats, ridge: float, limit: float, product: Floats
+    told: Told, other: int, between: Floats, ridge: float, first: float, limit: float, product: Floats
 ) -> bool:
-    """Tell whether even a bound of the statistic does not pass the limit; `ridge` is rho z^T z, `product` scratch."""
-    multiply(told.gram[one], between, product)
-    first = dot(between, product) + ridge
-    multiply(told.gram[other], between, product)
-    second = dot(between, product) + ridge
+    """Tell whether even p_i p_j / (p_i + p_j) does not pass the limit; `ridge` is rho z^T z, `product` scratch."""
+    gram, second = told.gram[other], ridge
+    for i in range(product.size):
+        product[i] = 0.0
+    for k in range(product.size):
+        weight, row = between[k, other], gram[k]
+        for i in range(product.size):
+            product[i] += weight * row[i]
+    for i in range(product.size):
+        second += between[i, other] * product[i]
     return first * second <= limit * (first + second)
 
 
 @borrowing
 def compare(
-    told: Told, one: int, who: Ints, count: int, limit: float, lower: Floats, solved: Floats, apart: Bools
-) -> None:
+    told: Told, one: int, who: Ints, count: int, limit: float, between: Floats, lower: Floats, solved: Floats,
+    apart: Bools,
+) -> None:  # fmt: skip
     """Tell which of the first so many clients of `who` are apart from one, by the statistic itself.
 
-    With L the Cholesky factor of F_i + F_j it is the sum of y_k^2 with L y = z. Every inner loop runs along the
-    clients. `lower` and `solved` are scratch: L with the client as the last axis, and y with the sums below it.
+    With L the Cholesky factor of F_i + F_j it is the sum of y_k^2 with L y = z, row after row: it only grows, so rows
+    after which all have passed the limit are the last. Every inner loop runs along the clients. `lower` and `solved`
+    are scratch: L with the client as the last axis, and y with the sums below it.
     """
     size, mine, total = told.moment.shape[1], told.inverse[one], solved[told.moment.shape[1]]
     for each in range(count):
-        other = who[each]
-        theirs = told.inverse[other]
         total[each] = 0.0
-        for i in range(size):
-            solved[i, each] = told.estimate[one, i] - told.estimate[other, i]
+    for i in range(size):
+        value, scale = solved[i], lower[i, i]
+        for each in range(count):
+            other = who[each]
+            value[each] = between[i, other]
             for j in range(i + 1):
-                lower[i, j, each] = mine[i, j] + theirs[i, j]
-    for k in range(size):
-        scale, value = lower[k, k], solved[k]
+                lower[i, j, each] = mine[i, j] + told.inverse[other, i, j]
+        for j in range(i):
+            weight, divisor, earlier = lower[i, j], lower[j, j], solved[j]
+            for k in range(j):
+                left, right = lower[i, k], lower[j, k]
+                for each in range(count):
+                    weight[each] -= left[each] * right[each]
+            for each in range(count):
+                weight[each] /= divisor[each]
+            for each in range(count):
+                scale[each] -= weight[each] * weight[each]
+            for each in range(count):
+                value[each] -= weight[each] * earlier[each]
+        within = 0
         for each in range(count):
             scale[each] = math.sqrt(scale[each])
-        for each in range(count):
             value[each] /= scale[each]
-        for each in range(count):
             total[each] += value[each] * value[each]
-        for i in range(k + 1, size):
-            weight, rest = lower[i, k], solved[i]
-            for each in range(count):
-                weight[each] /= scale[each]
-            for each in range(count):
-                rest[each] -= weight[each] * value[each]
-            for j in range(k + 1, i + 1):
-                factor, into = lower[j, k], lower[i, j]
-                for each in range(count):
-                    into[each] -= weight[each] * factor[each]
+            within += not total[each] > limit
+        if within == 0:
+            break
     for each in range(count):
         apart[who[each]] = total[each] > limit

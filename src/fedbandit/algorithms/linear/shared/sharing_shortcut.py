@@ -20,6 +20,7 @@ from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.shortcuts import Exchanged, SimulatedTurns
 from fedbandit.core.turns import Rewards, Turns
 from fedbandit.kernels.linear.ridge_rows import scratch_for
+from fedbandit.kernels.linear.sharing import room_for
 from fedbandit.kernels.linear.sharing_turns import SHARING, Sending, Served
 from fedbandit.kernels.shared.rows import doubled
 
@@ -75,7 +76,10 @@ class SharingShortcut:
     def _served(self, state: ClusteredServerState) -> Served:
         side = self.server
         numbers = np.array([state.uploads, state.version])
-        return Served(state.told, state.verdicts, state.shared, numbers, side.ridge, side.rho, side.limit, side.margins)
+        room = room_for(state.told, state.shared)
+        return Served(
+            state.told, state.verdicts, state.shared, numbers, side.ridge, side.rho, side.limit, side.margins, room
+        )
 
     def _give_each_a_slot(self, state: ClusteredCohortState) -> None:
         """Let every download wait in the slot that has its client's number; take in those that wait elsewhere."""
