@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from benchmarks.row import peak_kibibytes
 
 if TYPE_CHECKING:
     from benchmarks.peer_models import Model, Settings
@@ -87,7 +88,7 @@ def measured(kind: type[Model]) -> dict[str, Any]:
         "model": kind.name,
         "decision": min(each.decision for each in alone + pooled),
         "update": min(each.update for each in alone + pooled),
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
+        "memory": peak_kibibytes() / 2**10,
         "alone": [each.regret for each in alone],
         "pooled": [each.regret for each in pooled],
         **kind.together(),

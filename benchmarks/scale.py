@@ -7,8 +7,9 @@ from functools import cache, partial
 from benchmarks.row import Row, in_a_process
 
 CLIENTS = """
-import resource, time
+import time
 import fedbandit as fb
+from benchmarks.row import peak_kibibytes
 
 def microseconds(clients, turns):
     world = fb.environment("linear", clients=clients, arms={size}, dimension={size})
@@ -19,7 +20,7 @@ def microseconds(clients, turns):
 microseconds(1_000, 30_000)
 few = min(microseconds(1_000, 30_000) for _ in range(3))
 many = microseconds({clients}, 30_000_000)
-print(few, many, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(few, many, peak_kibibytes())
 """
 
 
