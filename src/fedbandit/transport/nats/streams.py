@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.nats.address import client_library
+from fedbandit.transport.nats.address import client_library, servers_of
 from fedbandit.transport.nats.settling import Said, Settling, stream_and_number
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.header import LARGEST_HEADER
@@ -67,6 +67,14 @@ class Streams:
         """
         return self.replicas == 1
 
+    @property
+    def _is_of_cluster(self) -> bool:
+        """Tell whether a stream may be kept on several brokers, now or later: then each waits for its disk.
+
+        A stream that does not wait for it can have no copies, and to make it anew would lose what it holds.
+        """
+        return self.replicas > 1 or len(servers_of(self._server)) > 1
+
     def delivery(self, subjects: Subjects) -> str:
         """Return where what sites of a federation send is delivered to this connection, and to no other.
 
@@ -109,7 +117,7 @@ class Streams:
         subject, largest = subjects.streams(clients)[name], _largest(most_bytes)
         room = {"max_msgs_per_subject": MOST_WAITING, "discard": "new", "discard_new_per_subject": True}
         kept = {"storage": self._api.StorageType.FILE, "retention": self._api.RetentionPolicy.LIMITS}
-        if self.replicas == 1:
+        if not self._is_of_cluster:
             kept["persist_mode"] = self._api.PersistMode.ASYNC
         await self._ensure(name, subject, max_msg_size=largest, **kept, **room)
         await self._consume(name, self.delivery(subjects), most_unsettled(largest), self._api.AckPolicy.ALL)
