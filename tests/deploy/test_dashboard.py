@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import urllib.parse
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import nats
@@ -131,15 +132,15 @@ def prometheus(tmp_path_factory):
 
 
 def watch_work(watching, broker, coordinator):
-    for federation in FEDERATIONS:
-        for number, site in enumerate(open_sites(TABLE, report=True)[:2]):
-            with site:
-                site.connect(f"{broker.url}/{federation}", every=0.1)
+    last = [f'fedbandit_{each}{{federation="{federation}"' for each in TOLD for federation in FEDERATIONS]
+    with ExitStack() as stack:  # sites report until all is seen
+        for federation in FEDERATIONS:
+            for number, site in enumerate(open_sites(TABLE, report=True)[:2]):
+                stack.enter_context(site).connect(f"{broker.url}/{federation}", every=0.1)
                 work(site, np.random.default_rng(number))
                 until(lambda site=site: site.unsent == 0, "acknowledgements")
-        asyncio.run(send_nonsense(broker, federation))
-    last = [f'fedbandit_{each}{{federation="{federation}"' for each in TOLD for federation in FEDERATIONS]
-    until(lambda: all(each in metrics(coordinator) for each in last), f"all of {last}")
+            asyncio.run(send_nonsense(broker, federation))
+        until(lambda: all(each in metrics(coordinator) for each in last), f"all of {last}")
     seen = watching.scrapes()
     until(lambda: watching.scrapes() >= seen + 2, "scrapes after all that has happened")
     return watching

@@ -96,7 +96,7 @@ def test_dask_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp
 
 def reap():
     """Wait for the processes that Ray has ended, and let go of the files that it has left open."""
-    for each in [each for each in gc.get_objects() if isinstance(each, subprocess.Popen)]:
+    for each in [each for each in gc.get_objects() if type(each) is subprocess.Popen]:  # some stand for what has gone
         each.wait(PATIENCE)
     gc.collect()
 
