@@ -11,9 +11,11 @@ from reference.recorded import linear_turns
 from samples.worlds import recorded
 
 SMALL = {"clients": 4, "arms": 3, "dimension": 5, "pool": 30}
+SLOW_AT_FIRST = {"medical-mnist"}  # which learns its features from 58,000 pictures
+KINDS = [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW_AT_FIRST)) for each in fb.environments]
 
 
-@pytest.fixture(params=list(fb.environments))
+@pytest.fixture(params=KINDS)
 def world(request, tmp_path):
     """A small world of each registered kind; one whose data set is not on this machine is skipped."""
     if request.param == "recorded":
