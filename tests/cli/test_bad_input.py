@@ -13,7 +13,7 @@ RUN = ("run", "async-linucb", *SMALL)
 
 COMMANDS = {
     "an unknown command": (("rum",), "No such command 'rum'"),
-    "an unknown option": ((*RUN, "--sed", "1"), "No such option: --sed"),
+    "an unknown option": ((*RUN, "--sed", "1"), "No such option"),
     "no algorithm": (("run",), "Missing argument"),
     "two algorithms": (("run", "a", "b"), "Got unexpected extra argument"),
     "turns in words": ((*RUN, "--turns", "many"), "Invalid value for '--turns'"),

@@ -103,6 +103,7 @@ def reap():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning")  # of processors that nobody asks for
+@pytest.mark.filterwarnings("ignore:os.fork.. was called:RuntimeWarning")  # Ray forks, and other tests have loaded JAX
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning", "ignore:subprocess .* still:ResourceWarning")
 def test_ray_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp_path):
     ray = pytest.importorskip("ray", reason="needs Ray: pip install 'fedbandit[ray]'")
