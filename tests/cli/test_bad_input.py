@@ -169,6 +169,11 @@ def test_bad_input_gives_one_line_and_code_2_and_leaves_no_file(fedbandit, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_unknown_option_is_named(fedbandit):
+    """Quoted or not, as the version of Click has it."""
+    assert "--sed" in fedbandit(*RUN, "--sed", "1").err
+
+
 def test_results_where_a_file_stands_are_refused(fedbandit, tmp_path):
     (tmp_path / "results").write_text("in the way")
     refused(
