@@ -106,11 +106,6 @@ async def send_nonsense(broker, federation):
     await connection.close()
 
 
-def metrics(coordinator):
-    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/metrics") as answer:
-        return answer.read().decode()
-
-
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory):
     """One that has seen everything that there is to see: traffic, reports, control groups, drift, a refusal."""
@@ -140,7 +135,7 @@ def watch_work(watching, broker, coordinator):
                 work(site, np.random.default_rng(number))
                 until(lambda site=site: site.unsent == 0, "acknowledgements")
             asyncio.run(send_nonsense(broker, federation))
-        until(lambda: all(each in metrics(coordinator) for each in last), f"all of {last}")
+        until(lambda: all(each in coordinator.asked("metrics") for each in last), f"all of {last}")
     seen = watching.scrapes()
     until(lambda: watching.scrapes() >= seen + 2, "scrapes after all that has happened")
     return watching

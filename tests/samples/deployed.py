@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import fedbandit as fb
@@ -70,9 +72,18 @@ class Coordinator:
         return self.process.wait(timeout=30)
 
     def end(self):
-        """Leave nothing behind, whatever became of the test."""
+        """Leave nothing behind, whatever became of the test; one that failed shows what was said."""
         if self.process is not None and self.process.poll() is None:
+            with contextlib.suppress(OSError):
+                print(self.asked("status.json", seconds=2))
             self.kill()
+        if self.log.exists():
+            print(self.log.read_text())
+
+    def asked(self, page, seconds=30):
+        """Return one of its pages; under load it may answer late."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{page}", timeout=seconds) as answer:
+            return answer.read().decode()
 
 
 def open_sites(table, **more):

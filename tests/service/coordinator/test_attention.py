@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import urllib.error
-import urllib.request
 from contextlib import contextmanager
 
 import nats
@@ -27,13 +26,8 @@ TABLE = {
 }
 
 
-def read(coordinator, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/{path}") as answer:
-        return answer.read().decode()
-
-
 def told(coordinator, name="clinics"):
-    return next(each for each in json.loads(read(coordinator, "status.json"))["federations"] if each["name"] == name)
+    return next(each for each in json.loads(coordinator.asked("status.json"))["federations"] if each["name"] == name)
 
 
 @contextmanager
@@ -68,8 +62,8 @@ def test_a_refused_upload_puts_its_site_in_trouble_and_leaves_health_green(serve
     (concern,) = told(coordinator)["concerns"]
     assert (concern["kind"], concern["site"], concern["grave"]) == ("uploads-refused", 1, False)
     assert told(coordinator)["sites"][0]["state"] == "trouble"
-    assert json.loads(read(coordinator, "health"))["ready"]
-    assert 'fedbandit_concerns{federation="clinics",kind="uploads-refused"} 1.0' in read(coordinator, "metrics")
+    assert json.loads(coordinator.asked("health"))["ready"]
+    assert 'fedbandit_concerns{federation="clinics",kind="uploads-refused"} 1.0' in coordinator.asked("metrics")
     until(lambda: coordinator.said("an upload of site 1 was refused") == 1, "the log")
 
 
@@ -103,7 +97,7 @@ def test_a_coordinator_of_others_sites_without_limits_says_so_when_it_starts_and
             assert coordinator.said(line) == 1
             (concern,) = told(coordinator)["concerns"]
             assert (concern["kind"], concern["site"], line in concern["text"]) == ("limits-missing", None, True)
-            assert json.loads(read(coordinator, "health"))["ready"]
+            assert json.loads(coordinator.asked("health"))["ready"]
         finally:
             coordinator.end()
 
@@ -116,7 +110,7 @@ def test_a_second_coordinator_with_a_journal_of_its_own_ends_with_a_sentence(ser
     finally:
         second.end()
     assert second.said("another coordinator serves the federation 'clinics' at this broker: end it first") == 1
-    assert json.loads(read(first, "health"))["ready"]
+    assert json.loads(first.asked("health"))["ready"]
 
 
 @pytest.mark.slow
@@ -133,4 +127,4 @@ def test_a_journal_that_has_gone_turns_health_red(tmp_path):
         assert (concern["kind"], concern["grave"]) == ("journal-damaged", True)
         assert "clinics.db cannot be used: its file has gone" in concern["text"]
         with pytest.raises(urllib.error.HTTPError, match="503"):
-            read(coordinator, "health")
+            coordinator.asked("health")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import urllib.request
 
 import nats
 
@@ -41,8 +40,7 @@ def test_bad_input_of_every_kind_reaches_a_running_coordinator_and_changes_nothi
         await connection.close()
 
     def refusals():
-        with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/status.json", timeout=5) as answer:
-            return json.load(answer)["federations"][0]["totals"]["refused"]
+        return json.loads(coordinator.asked("status.json"))["federations"][0]["totals"]["refused"]
 
     small = [frame for frame in frames if len(frame) < 50_000]  # larger ones the broker does not even store
     assert len(small) == len(frames) - 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import urllib.request
 
 import numpy as np
 import pytest
@@ -197,8 +196,7 @@ def test_a_round_goes_on_without_a_silent_site_and_says_so(tmp_path, serve, brok
     sites[0].learn(sites[0].choose(np.eye(table["arms"], table["dimension"])).id, 1.0)
     until(lambda: coordinator.said("a round goes on without the sites ["), "the deadline")
     until(lambda: all(site.version > 1 for site in sites[:-1]), "what there is, after the call")
-    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/status.json", timeout=5) as answer:
-        (told,) = json.load(answer)["federations"]
+    (told,) = json.loads(coordinator.asked("status.json"))["federations"]
     assert told["sites"][2]["left_out"] >= 1
     connect(sites[-1:], broker, "silent")  # it comes late, with data of its own
     sites[-1].learn(sites[-1].choose(np.eye(table["arms"], table["dimension"])).id, 1.0)

@@ -9,7 +9,6 @@ import json
 import signal
 import subprocess
 import urllib.error
-import urllib.request
 
 import pytest
 
@@ -66,15 +65,13 @@ class Pair(Machines):
 def health(coordinator):
     """What it says of itself, whether it is well or not: a broker under load may answer late."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/health", timeout=30) as answer:
-            return json.load(answer)
+        return json.loads(coordinator.asked("health"))
     except urllib.error.HTTPError as error:
         return json.load(error)
 
 
 def metric(coordinator, name):
-    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/metrics", timeout=30) as answer:
-        lines = answer.read().decode().splitlines()
+    lines = coordinator.asked("metrics").splitlines()
     return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
 

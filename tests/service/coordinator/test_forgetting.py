@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import urllib.request
 
 import numpy as np
 import pytest
@@ -29,8 +28,7 @@ def forget(coordinator, site):
 
 
 def versions(coordinator):
-    with urllib.request.urlopen(f"http://127.0.0.1:{coordinator.port}/status.json", timeout=30) as answer:
-        (told,) = json.load(answer)["federations"]
+    (told,) = json.loads(coordinator.asked("status.json"))["federations"]
     return told["version"], [(site["version"], site["versions_behind"]) for site in told["sites"]]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import urllib.request
 from copy import copy
 
 import numpy as np
@@ -122,15 +121,10 @@ def test_a_coordinator_that_is_killed_and_started_again_does_not_disturb_the_oth
             with site_of(clinics.joined("shops", "corner")):
                 until(lambda: is_acknowledged(market), "an acknowledgement after it was started again")
             assert is_acknowledged(north)
-        assert {each["name"] for each in status_of(shops)["federations"]} == {"shops"}
+        assert {each["name"] for each in json.loads(shops.asked("status.json"))["federations"]} == {"shops"}
         assert shops.said("left to other coordinators: clinics") == 2
         assert counted(clinics, "clinics") == {0: 2}
         assert clinics.serving.problem() == ""
         assert shops.stop() == 0
     finally:
         shops.end()
-
-
-def status_of(process):
-    with urllib.request.urlopen(f"http://127.0.0.1:{process.port}/status.json", timeout=30) as answer:
-        return json.load(answer)

@@ -60,7 +60,8 @@ def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_s
     assert sum("is gone; trying again" in record.getMessage() for record in caplog.records) == 1
 
 
-def test_a_broker_that_is_back_but_cannot_make_streams_yet_is_tried_again(tmp_path):
+@pytest.mark.parametrize("error", [InvalidInput("it has no JetStream yet"), AssertionError("a fault of the library")])
+def test_a_broker_that_is_back_but_cannot_make_streams_yet_is_tried_again(tmp_path, caplog, error):
     async def attempt():
         with Broker(BrokerSettings(tmp_path)) as broker:
             hub, _ = await opened(broker)
@@ -69,13 +70,33 @@ def test_a_broker_that_is_back_but_cannot_make_streams_yet_is_tried_again(tmp_pa
             async def not_at_first(door):
                 tried.append(hub._broker)
                 if len(tried) == 1:
-                    raise InvalidInput("it has no JetStream yet")
+                    raise error
                 await letting_in(door)
 
             hub._let_in = not_at_first
             await hub._broker.close()
             await until(lambda: hub._returning is not None and hub._returning.done())
             assert [each.is_connected for each in tried] == [False, True]
+            await hub.close()
+
+    asyncio.run(attempt())
+    with_traces = [record.getMessage() for record in caplog.records if record.exc_info]
+    assert with_traces == ([] if isinstance(error, InvalidInput) else [f"the broker is not ready ({error})"])
+
+
+def test_a_broker_that_is_killed_while_it_is_spoken_to_is_found_again(tmp_path):
+    """What was left to be said when it went away must not keep the coordinator from noticing that."""
+    settings = BrokerSettings(tmp_path, port=free_port())
+
+    async def attempt():
+        broker = Broker(settings)
+        hub, _ = await opened(broker)
+        broker.kill()
+        while hub.is_connected:
+            await hub.send(SUBJECTS, [(1, b"dropped")])
+            await asyncio.sleep(0)
+        with Broker(settings):
+            await until(lambda: hub.is_connected)
             await hub.close()
 
     asyncio.run(attempt())

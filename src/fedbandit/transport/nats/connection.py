@@ -35,7 +35,6 @@ async def connect(
 
     `on_end` is called when it is lost.
     """
-    nats = client_library()
     is_made = False
     heard: list[Exception] = []
 
@@ -45,27 +44,32 @@ async def connect(
         else:
             heard.append(problem)
 
-    async def lost() -> None:
+    def lost() -> None:
         if is_made:
             on_end()
 
-    connection = _client()
+    connection = _client(lost)
     connection._transport = _transport()  # the library takes the one that is there
     try:
         await connection.connect(
             servers_of(server), name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
-            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, disconnected_cb=lost, closed_cb=lost,
+            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error,
         )  # fmt: skip
         check_version(str(connection.connected_server_version))
-    except (OSError, nats.errors.Error, TimeoutError, InvalidInput) as problem:
+    except lapses() as problem:
         await end(connection)
-        cause = heard[0] if isinstance(problem, nats.errors.NoServersError) and heard else problem
+        cause = heard[0] if isinstance(problem, client_library().errors.NoServersError) and heard else problem
         raise _why_not(cause, tls is not None) from None
     except asyncio.CancelledError:  # the site was closed meanwhile
         await end(connection)
         raise
     is_made = True
     return connection
+
+
+def lapses() -> tuple[type[Exception], ...]:
+    """Return what is to be expected of a broker, which may go away or refuse at any moment."""
+    return client_library().errors.Error, InvalidInput, OSError, TimeoutError
 
 
 async def end(connection: Any) -> None:
@@ -121,12 +125,19 @@ def in_words(error: BaseException) -> str:
     return text.removeprefix("nats: ").strip()
 
 
-def _client() -> Any:
-    """Return a connection of the library that no message can make deaf.
+def _client(on_end: Callable[[], None]) -> Any:
+    """Return a connection of the library that no message can make deaf, and whose end is always told.
 
     The library reads headers that it cannot make sense of with an error, and then reads no more, but stays connected.
+    When a connection is lost it first tries to say what is left to be said; that fails, and it tells nobody of the end.
     """
     plain: Any = client_library().NATS
+
+    async def close(self: Any, status: int, do_cbs: bool = True) -> None:
+        if not self.is_closed:
+            on_end()
+        self._pending, self._pending_data_size = [], 0  # whoever ends a connection has flushed it
+        await plain._close(self, status, do_cbs)
 
     async def read_headers(self: Any, headers: bytes) -> dict[str, str] | None:
         try:
@@ -140,7 +151,7 @@ def _client() -> Any:
         if self.is_connected:
             await self._process_op_err(ConnectionResetError("what the broker sent could not be read"))
 
-    return type("Client", (plain,), {"_process_headers": read_headers, "_read_loop": read})()
+    return type("Client", (plain,), {"_process_headers": read_headers, "_read_loop": read, "_close": close})()
 
 
 class _Ending(asyncio.StreamReaderProtocol):

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.transport.nats.address import check_server, client_library, security, servers_of
-from fedbandit.transport.nats.connection import END_SECONDS, connect, end
+from fedbandit.transport.nats.address import check_server, security, servers_of
+from fedbandit.transport.nats.connection import END_SECONDS, connect, end, lapses
 from fedbandit.transport.nats.door import Answer, Arrival, Door, Headers
 from fedbandit.transport.nats.presence import Presence
 from fedbandit.transport.nats.probing import Probing
@@ -29,6 +29,7 @@ log = logging.getLogger("fedbandit.coordinator")
 
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.2
+NOT_READY = "the broker is not ready (%s)"
 SAY_SECONDS = 5.0  # a broker that reads nothing would hold up everything, and the end too
 
 
@@ -171,7 +172,7 @@ class Hub:
         """Give up what is being said when the broker goes away: whatever it was, it is said again."""
         try:
             yield
-        except (client_library().errors.Error, InvalidInput, OSError, TimeoutError) as error:
+        except lapses() as error:
             log.info("the broker has not heard everything (%s)", error)
 
     def _require(self) -> None:
@@ -238,9 +239,10 @@ class Hub:
                 await self._connect()
                 for door in self._doors:
                     await self._let_in(door)
-            except (client_library().errors.Error, InvalidInput, OSError, TimeoutError) as error:
+            except Exception as error:  # a coordinator that never comes back is worse than any error
                 if str(error) != told:
-                    log.info("the broker is not ready (%s)", error)
+                    trace = None if isinstance(error, lapses()) else error
+                    log.log(logging.ERROR if trace else logging.INFO, NOT_READY, error, exc_info=trace)
                 told = str(error)
                 if self._broker is not None:
                     await end(self._broker)
