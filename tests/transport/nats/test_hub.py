@@ -16,6 +16,8 @@ from fedbandit.transport.nats import unstored
 from fedbandit.transport.nats.address import Address
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.door import Door
+from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink
 from samples.hubs import SUBJECTS, opened, upload
 from samples.waiting import PATIENCE
@@ -98,6 +100,20 @@ def test_a_broker_that_is_killed_while_it_is_spoken_to_is_found_again(tmp_path):
         with Broker(settings):
             await until(lambda: hub.is_connected)
             await hub.close()
+
+    asyncio.run(attempt())
+
+
+def test_a_broker_that_goes_away_while_a_coordinator_begins_is_named(tmp_path):
+    async def attempt():
+        with Broker(BrokerSettings(tmp_path)) as broker:
+            hub = Hub(broker.url)
+            await hub.connect()
+        await until(lambda: not hub.is_connected)
+        with pytest.raises(InvalidInput, match=rf"the broker at {broker.url} does not answer \(.+\): see that it runs"):
+            await hub.open(Door(SUBJECTS, 2, 1000, print))
+        await hub.probe()  # which has nothing to say to one that is away
+        await hub.close()
 
     asyncio.run(attempt())
 

@@ -82,9 +82,7 @@ def test_a_cluster_that_does_not_answer_in_time_is_asked_again_and_a_single_brok
         monkeypatch.setattr(hub, "_presence", Alone())
         await hub.open(Door(SUBJECTS, 1, 1000, print))
 
-    with pytest.raises(
-        InvalidInput, match=r"the broker at nats://here:4222 does not answer: see that it runs, and try"
-    ):
+    with pytest.raises(InvalidInput, match=r"the broker at nats://here:4222 does not answer \(.*\): see that it runs"):
         asyncio.run(opened_at(Hub("nats://here:4222")))
 
 

@@ -6,15 +6,18 @@ A connection that is lost is not mended by the library, which has many ways of g
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import ssl
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import LinkRefused
 from fedbandit.transport.nats.address import client_library, servers_of
+
+log = logging.getLogger("fedbandit.coordinator")
 
 END_SECONDS = 2.0  # for a broker that is to say goodbye; asyncio would wait for 30
 PING, PONG = b"PING\r\n", b"PONG\r\n"
@@ -70,6 +73,15 @@ async def connect(
 def lapses() -> tuple[type[Exception], ...]:
     """Return what is to be expected of a broker, which may go away or refuse at any moment."""
     return client_library().errors.Error, InvalidInput, OSError, TimeoutError
+
+
+@contextmanager
+def unless_it_goes() -> Iterator[None]:
+    """Give up what the coordinator is saying when the broker goes away: whatever it was, it is said again."""
+    try:
+        yield
+    except lapses() as error:
+        log.info("the broker has not heard everything (%s)", error)
 
 
 async def end(connection: Any) -> None:

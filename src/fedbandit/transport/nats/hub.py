@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats.address import check_server, security, servers_of
-from fedbandit.transport.nats.connection import END_SECONDS, connect, end, lapses
+from fedbandit.transport.nats.connection import END_SECONDS, connect, end, in_words, lapses, unless_it_goes
 from fedbandit.transport.nats.door import Answer, Arrival, Door, Headers
 from fedbandit.transport.nats.presence import Presence
 from fedbandit.transport.nats.probing import Probing
@@ -73,20 +72,22 @@ class Hub:
 
     async def open(self, door: Door) -> None:
         """Let in what the sites of a federation have sent and will send, unless another coordinator does."""
-        await self._presence.require_alone(self._broker, door.subjects)
-        self._doors.append(door)
         try:
+            await self._presence.require_alone(self._broker, door.subjects)
+            self._doors.append(door)
             await self._let_in(door)
-        except TimeoutError:
+        except InvalidInput:
+            raise
+        except lapses() as error:
             raise InvalidInput(
-                f"the broker at {self.server} does not answer: see that it runs, and try again"
+                f"the broker at {self.server} does not answer ({in_words(error)}): see that it runs, and try again"
             ) from None
 
     async def enlarge(self, subjects: Subjects, most_bytes: int) -> None:
         """Let in larger messages of a federation's sites from now on, if they are larger."""
         for door in [each for each in self._doors if each.subjects == subjects and each.most_bytes < most_bytes]:
             door.most_bytes = most_bytes
-            with self._while_it_is_there():
+            with unless_it_goes():
                 await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     async def answer(self, subject: str, answer: Answer) -> None:
@@ -119,16 +120,16 @@ class Hub:
         """Find out whether the broker stores and delivers what sites send, and see to it. Let others hear of us."""
         if not self.is_connected:
             return
-        for door in self._doors:
-            await self._presence.say(self._broker, door.subjects)
-        with self._while_it_is_there():
+        with unless_it_goes():
+            for door in self._doors:
+                await self._presence.say(self._broker, door.subjects)
             for door in await self._probing.probe(self._streams, self._doors):
                 if not self.hears_another(door.subjects):  # one that was paused does not take it from its successor
                     await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     async def end_connections(self, older_than: float, account: str | None = None, spared: Collection[str] = ()) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
-        with self._while_it_is_there():
+        with unless_it_goes():
             self._require()
             brokers = len(servers_of(self.server))
             return await end_connections(self._broker, older_than, account, brokers=brokers, spared=spared)
@@ -143,7 +144,7 @@ class Hub:
             if self._removing is not None:
                 self._removing.cancel()
             await self._publish(self._streams.last_said())
-            with self._while_it_is_there():
+            with unless_it_goes():
                 self._require()
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
@@ -160,20 +161,12 @@ class Hub:
 
     async def _publish(self, messages: Iterable[Said]) -> None:
         """Say something, by subject, for no longer than a broker needs that listens."""
-        with self._while_it_is_there():
+        with unless_it_goes():
             self._require()
             publish = self._broker.publish
             async with asyncio.timeout(SAY_SECONDS):
                 for subject, data, headers, answer in messages:
                     await publish(subject, data, answer, headers=headers)
-
-    @contextmanager
-    def _while_it_is_there(self) -> Iterator[None]:
-        """Give up what is being said when the broker goes away: whatever it was, it is said again."""
-        try:
-            yield
-        except lapses() as error:
-            log.info("the broker has not heard everything (%s)", error)
 
     def _require(self) -> None:
         if not self.is_connected:
