@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 
 import nats
 import numpy as np
@@ -23,7 +24,7 @@ from fedbandit.transport.nats.subjects import Subjects
 from samples.cluster import Brokers, until_it_has_a_leader
 from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.hubs import upload
-from samples.waiting import PATIENCE, until
+from samples.waiting import PATIENCE, soon, until
 
 THREE = "nats://one:4222,two:4223,three:4222"
 TABLE = {
@@ -84,6 +85,31 @@ def test_whichever_broker_is_killed_rewards_flow_and_each_counts_once(tmp_path, 
     server = DurableServer(Charter.named("async-linucb", sizes, **TABLE["set"]), journal, epoch=1, now=0.0)
     assert server.accounts.observations == {0: 20, 1: 20}
     journal.close()
+
+
+@pytest.mark.slow  # it takes as long as three pings
+def test_a_broker_of_which_nothing_is_heard_any_more_is_left_for_another(brokers):
+    """As when its machine loses its power: nobody says that the connection has ended."""
+
+    async def attempt():
+        hub, arrived = Hub(brokers.url, replicas=3), asyncio.Queue()
+        await hub.connect()
+        await hub.open(Door(Subjects("demo"), 1, 1000, arrived.put_nowait))
+        at = hub._broker.connected_url.port
+        silent = next(each for each in brokers.running if each.settings.port == at)
+        silent.process.send_signal(signal.SIGSTOP)
+        async with asyncio.timeout(PATIENCE):
+            while hub._returning is None or not hub._returning.done():
+                await asyncio.sleep(0.01)
+        assert hub._broker.connected_url.port != at
+        others = ",".join(each.settings.url.removeprefix("nats://") for each in brokers.running if each is not silent)
+        link = await NatsLink.open(Address(f"nats://{others}", "demo"), 0)
+        await link.send(upload(0))
+        assert (await soon(arrived.get())).data == upload(0)
+        await link.close()
+        await hub.close()
+
+    asyncio.run(attempt())
 
 
 @pytest.mark.slow  # elections take seconds
@@ -177,7 +203,7 @@ def test_a_site_at_one_broker_with_tls_is_heard_by_a_coordinator_at_another(secu
         await hub.open(Door(Subjects("demo"), 1, 1000, arrived.put_nowait))
         link = await NatsLink.open(Address(two, "demo"), 0, keys.path("demo.0"))
         await link.send(upload(0))
-        assert (await asyncio.wait_for(arrived.get(), PATIENCE)).data == upload(0)
+        assert (await soon(arrived.get())).data == upload(0)
         assert await hub.end_connections(-1.0, "demo.0") == 1, "it is ended where it is"
         with pytest.raises(ConnectionError):
             await asyncio.wait_for(link.receive(), PATIENCE)

@@ -1,4 +1,4 @@
-"""What is made of a broker that keeps whoever comes waiting before it says whether it lets one in."""
+"""What is made of a broker that keeps whoever comes waiting before it lets one in, and of one that goes away."""
 
 from __future__ import annotations
 
@@ -11,35 +11,83 @@ from nats.errors import ConnectionClosedError
 
 from fedbandit.transport.link import LinkRefused
 from fedbandit.transport.nats.connection import connect, end
-from samples.waiting import soon
+from samples.waiting import PATIENCE, soon
 
-INFO = b"INFO " + json.dumps({"version": "2.12.0", "max_payload": 1}).encode() + b"\r\n"
+INFO = b"INFO " + json.dumps({"version": "2.12.0", "max_payload": 1 << 26}).encode() + b"\r\n"
 
 
 @asynccontextmanager
-async def broker(*words):
-    """Give the URL of a broker that says these words, one after the other; it goes on when it was answered."""
-    answers = []
+async def broker(then):
+    """Give the URL of a broker that does something when it is asked whether it lets one in."""
+    over, handled = asyncio.Event(), asyncio.Semaphore(0)
+    serving = []
 
     async def serve(reader, writer):
+        serving.append(writer)
         writer.write(INFO)
         while b"PING" not in await reader.readline():
             pass
+        await then(reader, writer)
+        await over.wait()
+        writer.transport.abort()
+        with suppress(OSError):
+            await writer.wait_closed()
+        handled.release()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        over.set()
+        for _ in serving:
+            await soon(handled.acquire())
+
+
+@asynccontextmanager
+async def let_in(then, **more):
+    """Give a connection to a broker that lets one in and then does something, and what is told of its end in time."""
+
+    async def let_in_first(reader, writer):
+        writer.write(b"PONG\r\n")
+        await then(reader, writer)
+
+    ended = asyncio.get_running_loop().create_future()
+    async with broker(let_in_first) as url:
+        told = {"on_error": print, "on_end": ended.set_result}
+        connection = await connect(url, name="site", tls=None, seconds=60, **told, **more)
+        try:
+            yield connection, ended
+        finally:
+            await end(connection)
+
+
+def saying(*words):
+    """What a broker does that says these words, one after the other; it goes on when it was answered."""
+    answers = []
+
+    async def say(reader, writer):
         for each in words:
             writer.write(each)
             if each == b"PING\r\n":
                 answers.append(await reader.readline())
-        await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}", answers
+    return say, answers
+
+
+async def hang_up(reader, writer):
+    await reader.readline()
+    writer.close()
+
+
+async def be_killed(reader, writer):
+    await reader.readline()
+    writer.transport.abort()
+
+
+async def lose_power(reader, writer):
+    """Say nothing more."""
 
 
 async def connected(url, seconds):
-    told = {"on_error": lambda _: None, "on_end": lambda: None}
-    connection = await connect(url, name="site", tls=None, seconds=seconds, **told)
+    connection = await connect(url, name="site", tls=None, seconds=seconds, on_error=print, on_end=print)
     is_connected = connection.is_connected
     await end(connection)
     return is_connected
@@ -47,11 +95,13 @@ async def connected(url, seconds):
 
 def test_a_broker_that_asks_first_whether_somebody_is_there_has_not_let_one_in_yet():
     async def attempt():
-        async with broker(b"PING\r\n", b"PING\r\n", b"-ERR 'Authorization Violation'\r\n") as (url, answers):
+        say, answers = saying(b"PING\r\n", b"PING\r\n", b"-ERR 'Authorization Violation'\r\n")
+        async with broker(say) as url:
             with pytest.raises(LinkRefused, match="the broker does not let this credential in"):
                 await connected(url, seconds=60)
             assert answers == [b"PONG\r\n"] * 2
-        async with broker(b"PING\r\n", b"PONG\r\n") as (url, _):
+        say, _ = saying(b"PING\r\n", b"PONG\r\n")
+        async with broker(say) as url:
             assert await connected(url, seconds=60)
 
     asyncio.run(attempt())
@@ -59,38 +109,34 @@ def test_a_broker_that_asks_first_whether_somebody_is_there_has_not_let_one_in_y
 
 def test_a_broker_that_says_nothing_is_said_to_keep_one_waiting():
     async def attempt():
-        async with broker() as (url, _):
+        async with broker(lose_power) as url:
             with pytest.raises(ConnectionError, match="the broker keeps whoever comes waiting"):
                 await connected(url, seconds=0.01)
 
     asyncio.run(attempt())
 
 
-@pytest.mark.parametrize("is_killed", [True, False])
-def test_the_end_of_a_connection_is_told_though_something_is_left_to_be_said(is_killed):
+@pytest.mark.parametrize("then", [hang_up, be_killed])
+def test_the_end_of_a_connection_is_told_though_something_is_left_to_be_said(then):
     """The library tries to say it first, which fails, and then it tells nobody."""
 
-    async def serve(reader, writer):
-        writer.write(INFO)
-        while b"PING" not in await reader.readline():
-            pass
-        writer.write(b"PONG\r\n")
-        await reader.readline()
-        if is_killed:
-            writer.transport.abort()
-        writer.close()
-
     async def attempt():
-        is_over = asyncio.Event()
-        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-            url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            told = {"on_error": lambda _: None, "on_end": is_over.set}
-            connection = await connect(url, name="site", tls=None, seconds=60, **told)
+        async with let_in(then) as (connection, ended):
             with suppress(ConnectionClosedError):
                 while True:
                     await connection.publish("something", b"")
                     await asyncio.sleep(0)
-            await soon(is_over.wait())
-            await end(connection)
+            assert await soon(ended) == "it has ended the connection"
+
+    asyncio.run(attempt())
+
+
+def test_a_broker_that_answers_no_ping_is_taken_to_be_gone_whatever_is_on_its_way_to_it():
+    async def attempt():
+        async with let_in(lose_power, ping_seconds=0.01) as (connection, ended):
+            await connection.publish("something", bytes(1 << 26))  # more than fits into any buffer
+            assert await soon(ended) == "it has answered nothing for 0.03 seconds"
+            closed, _ = await asyncio.wait([connection._ping_interval_task], timeout=PATIENCE)  # which has noticed it
+            assert closed
 
     asyncio.run(attempt())

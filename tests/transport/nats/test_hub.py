@@ -59,7 +59,7 @@ def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_s
             await hub.close()
 
     asyncio.run(attempt())
-    assert sum("is gone; trying again" in record.getMessage() for record in caplog.records) == 1
+    assert sum("is gone (it has ended the connection); trying" in record.getMessage() for record in caplog.records) == 1
 
 
 @pytest.mark.parametrize("error", [InvalidInput("it has no JetStream yet"), AssertionError("a fault of the library")])

@@ -95,7 +95,7 @@ class Alone:
 
 def test_streams_of_an_earlier_version_are_made_anew(tmp_path, caplog):
     async def attempt(broker):
-        connection = await connect(broker.url, name="old", tls=None, seconds=5, on_error=print, on_end=lambda: None)
+        connection = await connect(broker.url, name="old", tls=None, seconds=5, on_error=print, on_end=print)
         for name, subject in SUBJECTS.streams(2).items():
             await connection.jetstream().add_stream(name=name, subjects=[subject], retention="workqueue")
         await connection.close()

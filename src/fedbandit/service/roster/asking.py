@@ -37,7 +37,7 @@ async def _ask(server: str, credentials: Path | None, subject: str, question: by
     errors = client_library().errors
     try:
         connection = await connect(
-            server, name="roster", tls=tls, seconds=CONNECT_SECONDS, on_error=_ignore, on_end=lambda: None, inbox=inbox
+            server, name="roster", tls=tls, seconds=CONNECT_SECONDS, on_error=_ignore, on_end=_ignore, inbox=inbox
         )
     except LinkRefused:
         raise

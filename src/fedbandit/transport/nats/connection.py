@@ -20,6 +20,8 @@ from fedbandit.transport.nats.address import client_library, servers_of
 log = logging.getLogger("fedbandit.coordinator")
 
 END_SECONDS = 2.0  # for a broker that is to say goodbye; asyncio would wait for 30
+PING_SECONDS = 30.0  # each costs a site 12 bytes; one that sends uploads hears of them anyway
+LOST_PINGS = 3
 PING, PONG = b"PING\r\n", b"PONG\r\n"
 OLDEST_BROKER = (2, 12)  # from here on a broker takes no request that is not one, such as an answer sent astray
 
@@ -31,12 +33,14 @@ async def connect(
     tls: ssl.SSLContext | None,
     seconds: float,
     on_error: Callable[[str], None],
-    on_end: Callable[[], None],
+    on_end: Callable[[str], None],
+    ping_seconds: float = PING_SECONDS,
     inbox: str = "_INBOX",
 ) -> Any:
     """Return a connection to a broker, or to any of several, or raise ConnectionError.
 
-    `on_end` is called when it is lost.
+    `on_end` is told why it was lost: that may be no more than that no ping was answered, for a machine that lost its
+    power cannot say so.
     """
     is_made = False
     heard: list[Exception] = []
@@ -47,16 +51,17 @@ async def connect(
         else:
             heard.append(problem)
 
-    def lost() -> None:
+    def lost(why: str) -> None:
         if is_made:
-            on_end()
+            on_end(why)
 
     connection = _client(lost)
     connection._transport = _transport()  # the library takes the one that is there
     try:
         await connection.connect(
             servers_of(server), name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
-            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error,
+            reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, ping_interval=ping_seconds,
+            max_outstanding_pings=LOST_PINGS - 1,
         )  # fmt: skip
         check_version(str(connection.connected_server_version))
     except lapses() as problem:
@@ -89,6 +94,10 @@ async def end(connection: Any) -> None:
     with suppress(OSError, client_library().errors.Error, TimeoutError):
         async with asyncio.timeout(2 * END_SECONDS):
             await connection.close()
+    _abort(connection)
+
+
+def _abort(connection: Any) -> None:
     writer = connection._transport and connection._transport._io_writer
     if writer is not None:
         with suppress(AttributeError):  # early versions of Python 3.11 cannot end a TLS connection that has ended
@@ -137,7 +146,7 @@ def in_words(error: BaseException) -> str:
     return text.removeprefix("nats: ").strip()
 
 
-def _client(on_end: Callable[[], None]) -> Any:
+def _client(on_end: Callable[[str], None]) -> Any:
     """Return a connection of the library that no message can make deaf, and whose end is always told.
 
     The library reads headers that it cannot make sense of with an error, and then reads no more, but stays connected.
@@ -147,8 +156,12 @@ def _client(on_end: Callable[[], None]) -> Any:
 
     async def close(self: Any, status: int, do_cbs: bool = True) -> None:
         if not self.is_closed:
-            on_end()
-        self._pending, self._pending_data_size = [], 0  # whoever ends a connection has flushed it
+            is_silent = self._pings_outstanding >= LOST_PINGS
+            silent = f"it has answered nothing for {LOST_PINGS * self.options['ping_interval']:g} seconds"
+            on_end(silent if is_silent else "it has ended the connection")
+        if self._err is not None:  # nobody is there to hear it
+            self._pending, self._pending_data_size = [], 0
+            _abort(self)
         await plain._close(self, status, do_cbs)
 
     async def read_headers(self: Any, headers: bytes) -> dict[str, str] | None:

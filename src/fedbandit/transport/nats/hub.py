@@ -27,6 +27,7 @@ from fedbandit.transport.nats.subjects import Subjects
 log = logging.getLogger("fedbandit.coordinator")
 
 CONNECT_SECONDS = 5.0
+PING_SECONDS = 5.0
 RETRY_SECONDS = 0.2
 NOT_READY = "the broker is not ready (%s)"
 SAY_SECONDS = 5.0  # a broker that reads nothing would hold up everything, and the end too
@@ -175,8 +176,8 @@ class Hub:
     async def _connect(self) -> None:
         self._heard = ""
         self._broker = await connect(
-            self.server, name="coordinator", tls=self._tls, seconds=CONNECT_SECONDS, on_error=self._on_error,
-            on_end=self._on_end,
+            self.server, name="coordinator", tls=self._tls, seconds=CONNECT_SECONDS,
+            ping_seconds=PING_SECONDS, on_error=self._on_error, on_end=self._on_end,
         )  # fmt: skip
         self._probing.begin()
         self._streams = Streams(self._broker.jetstream(), self.server, self._replicas)
@@ -219,9 +220,9 @@ class Hub:
             log.warning("broker: %s", error)
         self._heard = error
 
-    def _on_end(self) -> None:
+    def _on_end(self, why: str) -> None:
         if not self._is_closing and (self._returning is None or self._returning.done()):
-            log.warning("the broker at %s is gone; trying again", self.server)
+            log.warning("the broker at %s is gone (%s); trying again", self.server, why)
             self._returning = asyncio.create_task(self._return())
 
     async def _return(self) -> None:

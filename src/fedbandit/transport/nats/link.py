@@ -65,7 +65,7 @@ class NatsLink:
             raise LinkRefused(EXPIRED)
         link._broker = await connect(
             address.server, name=link._subjects.name(site), tls=tls, seconds=CONNECT_SECONDS, on_error=link._break,
-            on_end=lambda: link._break("the broker has ended the connection"),
+            on_end=lambda why: link._break(f"the broker is gone: {why}"),
         )  # fmt: skip
         try:
             await link._broker.subscribe(link._subjects.down(site), cb=link._on_frame)
