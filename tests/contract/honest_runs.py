@@ -91,7 +91,8 @@ class HonestRun:
         horizon = rounds if fb.algorithms[name].acts_in_rounds else rounds * clients
         self.charter = Charter.named(name, Setting(clients, ARMS, DIMENSION, horizon), **parameters)
         self.turns = turns_of(name, rounds, seed, clients)
-        self.clients = ClientNode(self.charter.build().clients, clients, epoch=1)
+        self.clients = ClientNode(self.charter.build().clients, clients)
+        self.clients.epoch = 1
         self.server = coordinator(limits, self.charter)
         self.streams = ClientStreams(seed)
         self.noise = ReleaseNoise(seed)

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from fedbandit.experiments.leaderboard import ALONE
 from fedbandit.experiments.table import QUANTITIES, Measured, Row, Table
+from fedbandit.experiments.tuning import TUNED
 from fedbandit.results.leaderboard import experiments_behind
 from fedbandit.results.tables import write_runs
 
@@ -18,7 +18,7 @@ def made_up(experiment):
             measured = dict.fromkeys(QUANTITIES, Measured(tuple(range(1, experiment.seeds + 1))))
             regrets = tuple(100.0 * (1 + at) + 10 * abs(place - best) + seed % 3 for seed in range(experiment.seeds))
             measured |= {"regret": Measured(regrets)}
-            if series.label in ALONE:
+            if TUNED[series.label].alone:
                 measured |= dict.fromkeys(("bytes", "messages"), Measured((0.0,) * experiment.seeds))
             rows.append(Row(series.label, point.label, {}, 10, measured))
     return Table(tuple(rows))

@@ -11,6 +11,7 @@ from fedbandit.experiments.claims import Monotone
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import OverTime, TradeOff
 from fedbandit.experiments.frontiers import CheaperAtEqual
+from fedbandit.experiments.tuning import RIDGE, WIDTH, tuned
 
 WORLD = {"clients": 1000, "arms": 25, "dimension": 25, "noise": 0.1, "source": "pool", "pool": 1000}
 GROWTHS = np.round(np.logspace(-2, 3, 12), 4).tolist()  # gamma - 1
@@ -158,3 +159,9 @@ Experiment(
     ),
     quick=Quick(seeds=2, turns=2_000, world={"clients": 20}, every=2),
 ).register()  # fmt: skip
+
+tuned(
+    "async-linucb", "async-linucb-am", "clustered-linucb", "fedlinucb", "lean-linucb", "pooled-linucb", "sync-linucb",
+    knobs=(WIDTH, RIDGE),
+)  # fmt: skip
+tuned("local-linucb", knobs=(WIDTH, RIDGE), alone=True)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from fedbandit.experiments.claims import Monotone, Ordered
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, along
 from fedbandit.experiments.figures import Against, Figure, OverTime
+from fedbandit.experiments.tuning import Knob, tuned
 
 CLIENTS = (5, 10, 15)
 DIMENSIONS = (50, 100, 200)
@@ -159,3 +160,9 @@ Experiment(
     ),
     quick=Quick(seeds=2, rounds=150),
 ).register()  # fmt: skip
+
+# On the leaderboard's world, of unit contexts in ten dimensions: products of features with rewards are of the order of
+# 1/20, and a penalty beyond that leaves nothing. Rewards differ by at most 2, so that a gap of 5 screens no arm.
+TRIED = (Knob("penalty", (0.003, 0.01, 0.03), ("forced_penalty", "private_penalty")), Knob("gap", (0.5, 5)))
+tuned("fedego-lasso", "teamwork-lasso", knobs=TRIED)
+tuned("lasso-bandit", knobs=TRIED, alone=True)

@@ -7,6 +7,7 @@ from fedbandit.experiments.comparisons import AtMost, Similar
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import OverTime, TradeOff
 from fedbandit.experiments.frontiers import CheaperAtEqual
+from fedbandit.experiments.tuning import RIDGE, WIDTH, tuned
 
 WORLD = {"clients": 200, "arms": 25, "dimension": 10, "radius": 1.0, "source": "sphere"}
 THRESHOLDS = (0.05, 0.5, 5, 50, 500, 5000)  # D
@@ -108,3 +109,6 @@ Experiment(
     ),
     quick=Quick(seeds=2, rounds=200, world={"clients": 30}),
 ).register()  # fmt: skip
+
+tuned("fedglb-ucb", "fedglb-ucb-1", "fedglb-ucb-2", "fedglb-ucb-3", "one-ucb-glm", knobs=(WIDTH, RIDGE))
+tuned("n-ons-glm", "n-ucb-glm", knobs=(WIDTH, RIDGE), alone=True)

@@ -12,6 +12,7 @@ from typing import Any
 from fedbandit.experiments.claims import Monotone, Ordered
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import Against, OverTime
+from fedbandit.experiments.tuning import WIDTHS, Knob, tuned
 
 WORLD = {"clients": 100, "arms": 10, "dimension": 5}
 ROUNDS = 500
@@ -183,3 +184,8 @@ Experiment(
     quick=Quick(seeds=2, rounds=100, world={"clients": 50}),
     notes=NOTES,
 ).register()  # fmt: skip
+
+BETA, FLDB_RIDGE = Knob("beta", WIDTHS), Knob("ridge", (0.01, 0.1))
+tuned("fldb-gd", knobs=(BETA, FLDB_RIDGE))
+tuned("fldb-ogd", knobs=(BETA, Knob("step_scale", (100, 1000))))
+tuned("ldb", knobs=(BETA, FLDB_RIDGE), alone=True)

@@ -28,6 +28,7 @@ from fedbandit.experiments.fn_ucb_settings import (
     shown_of,
     thresholds,
 )
+from fedbandit.experiments.tuning import RIDGE, WIDTHS, Knob, tuned
 
 for _world, _figure, _published in (
     (
@@ -146,3 +147,7 @@ for _id, _world, _figure in (("less", "cosine", "figure 3a"), ("less-square", "s
         ),
         quick=QUICK,
     ).register()  # fmt: skip
+
+tuned("fn-ucb", "fn-ucb-less", knobs=(Knob("nu", WIDTHS, ("nu_local", "nu_pooled")), RIDGE))
+tuned("neural-ucb", "neural-ts", knobs=(Knob("nu", WIDTHS, ("nu_local",)), RIDGE), alone=True)
+tuned("kernel-ts", "kernel-ucb", "linear-ts", "linear-ucb", knobs=(Knob("width", WIDTHS), RIDGE), alone=True)

@@ -4,74 +4,29 @@ For each kind of rewards there are two experiments with the same series and poin
 on worlds that are drawn for that; in the other the same settings are run on the worlds that are reported. Which setting
 is reported follows from the stored runs of the first: `fedbandit.results.leaderboard` chooses, nobody by hand.
 
-Every algorithm has six settings: three values of what it is most sensitive to, mostly the width of its confidence
-bound, times two values of another knob, mostly the regulariser. All else is what it is by default, or a fact of the
-world that whoever runs it would know. When an algorithm communicates is not tuned: by regret alone, all would talk as
-much as they can.
+Every algorithm has six settings, declared beside its paper's experiments (`tuning`). All else is what it is by default,
+or a fact of the world that whoever runs it would know. When an algorithm communicates is not tuned: by regret alone,
+all would talk as much as they can.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from itertools import product
-from typing import Any, NamedTuple
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.environments.common_ground import REWARDS
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series
 from fedbandit.experiments.figures import Against
+from fedbandit.experiments.tuning import TUNED, tuned
 
 CLIENTS, ROUNDS = 10, 200
 WORLD = {"clients": CLIENTS, "arms": 4, "dimension": 10, "support": 3}
 TUNING_SEEDS, REPORTED_SEEDS = 3, 8
-SETTINGS = 6  # that each algorithm may try
+SETTINGS = 6  # that each algorithm may try; `random` has nothing to tune
 
-
-class Knob(NamedTuple):
-    """Parameters that are set alike, the name of their value, and the values to try."""
-
-    name: str
-    values: tuple[float, ...]
-    parameters: tuple[str, ...] = ()  # the name's, if none are given
-
-    def set_to(self, value: float) -> dict[str, float]:
-        """Return the parameters at a value.
-
-        >>> Knob("nu", (0.1, 1), ("nu_local", "nu_pooled")).set_to(0.1)
-        {'nu_local': 0.1, 'nu_pooled': 0.1}
-        """
-        return dict.fromkeys(self.parameters or (self.name,), value)
-
-
-WIDTHS = (0.05, 0.2, 0.8)
-RIDGE = Knob("ridge", (0.1, 1))
-# Contexts of unit length in ten dimensions: products of their features with rewards are of the order of 1/20, and a
-# penalty beyond that leaves nothing. Rewards differ by at most 2, so that a gap of 5 screens no arm.
-PENALTY = Knob("penalty", (0.003, 0.01, 0.03), ("forced_penalty", "private_penalty"))
-NU, NU_ALONE = Knob("nu", WIDTHS, ("nu_local", "nu_pooled")), Knob("nu", WIDTHS, ("nu_local",))
-KNOBS: Mapping[str, tuple[Knob, ...]] = {
-    **dict.fromkeys(
-        ("async-linucb", "async-linucb-am", "clustered-linucb", "fedlinucb", "lean-linucb", "local-linucb",
-         "pooled-linucb", "sync-linucb"),
-        (Knob("alpha", WIDTHS), RIDGE),
-    ),
-    "private-linucb": (Knob("alpha", WIDTHS), Knob("ridge", (1, 10))),  # over noise that would swamp a smaller one
-    **dict.fromkeys(
-        ("fedglb-ucb", "fedglb-ucb-1", "fedglb-ucb-2", "fedglb-ucb-3", "n-ons-glm", "n-ucb-glm", "one-ucb-glm"),
-        (Knob("alpha", WIDTHS), RIDGE),
-    ),
-    **dict.fromkeys(("fldb-gd", "ldb"), (Knob("beta", WIDTHS), Knob("ridge", (0.01, 0.1)))),
-    "fldb-ogd": (Knob("beta", WIDTHS), Knob("step_scale", (100, 1000))),
-    **dict.fromkeys(("fedego-lasso", "lasso-bandit", "teamwork-lasso"), (PENALTY, Knob("gap", (0.5, 5)))),
-    **dict.fromkeys(("fn-ucb", "fn-ucb-less"), (NU, RIDGE)),
-    **dict.fromkeys(("neural-ucb", "neural-ts"), (NU_ALONE, RIDGE)),
-    **dict.fromkeys(("linear-ucb", "linear-ts", "kernel-ucb", "kernel-ts"), (Knob("width", WIDTHS), RIDGE)),
-    "random": (),  # has nothing to tune
-}  # fmt: skip
-ALONE = ("kernel-ts", "kernel-ucb", "lasso-bandit", "ldb", "linear-ts", "linear-ucb", "local-linucb", "n-ons-glm",
-         "n-ucb-glm", "neural-ts", "neural-ucb", "random")  # fmt: skip
-LEFT_OUT: Mapping[str, str] = {}  # algorithms that are not compared, each with the reason
 EPSILON = 8.0  # of private-linucb: a promise, which is not for tuning
 BATCHES = 10  # of private-linucb, in the whole run
 
@@ -103,18 +58,14 @@ def known(algorithm: type[Algorithm], rewards: str) -> dict[str, Any]:
 
 
 def _series(name: str, rewards: str) -> Series:
-    algorithm, knobs = algorithms[name], KNOBS[name]
-    points = []
-    for values in product(*(knob.values for knob in knobs)):
-        chosen = list(zip(knobs, values, strict=True))
-        settings = {key: each for knob, value in chosen for key, each in knob.set_to(value).items()}
-        label = ", ".join(f"{knob.name} {value:g}" for knob, value in chosen)
-        points.append(Point({**known(algorithm, rewards), **settings}, {"form": form_of(algorithm)}, label))
-    return Series(name, name, tuple(points))
+    algorithm = algorithms[name]
+    facts, world = known(algorithm, rewards), {"form": form_of(algorithm)}
+    settings = TUNED[name].settings()
+    return Series(name, name, tuple(Point({**facts, **tried}, world, label) for label, tried in settings))
 
 
 def _register(rewards: str) -> None:
-    talking = tuple(name for name in KNOBS if name not in ALONE)
+    talking = tuple(name for name in sorted(TUNED) if not TUNED[name].alone)
     reported = Experiment(
         id=f"leaderboard/{rewards}",
         title=f"All algorithms on common ground, {rewards} rewards",
@@ -122,7 +73,7 @@ def _register(rewards: str) -> None:
         world={**WORLD, "rewards": rewards, "draw": "reported"},
         rounds=ROUNDS,
         seeds=REPORTED_SEEDS,
-        series=tuple(_series(name, rewards) for name in KNOBS),
+        series=tuple(_series(name, rewards) for name in sorted(TUNED)),
         figures=(Against(x="bytes", log_x=True, log_y=True, series=talking, title=f"All settings, {rewards} rewards"),),
         quick=Quick(seeds=1, rounds=20, every=SETTINGS),
         notes="Every setting that was tried is run; the leaderboard shows the one that the tuning runs chose.",
@@ -137,5 +88,9 @@ def _register(rewards: str) -> None:
     ).register()
 
 
+tuned("random", alone=True)
+for _file in iter_modules(import_module("fedbandit.experiments").__path__, "fedbandit.experiments."):
+    if not _file.ispkg:
+        import_module(_file.name)  # which declares what is tried for its algorithms
 for _rewards in REWARDS:
     _register(_rewards)

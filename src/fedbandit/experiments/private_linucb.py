@@ -9,6 +9,7 @@ from fedbandit.experiments.claims import Claim, Monotone
 from fedbandit.experiments.comparisons import AtMost
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series, grid
 from fedbandit.experiments.figures import Against
+from fedbandit.experiments.tuning import WIDTH, Knob, tuned
 
 TURNS = 500  # of a site
 EPSILONS = (0.5, 1, 2, 4, 8, 1e6)  # the last is as good as no noise: what is left is what batches cost
@@ -60,3 +61,5 @@ _experiment(
     "quiet", "Regret of a site against epsilon, where rewards vary little", 0.1, 1.0, 10,
     AtMost("Not even a hundred sites pay with epsilon 8", ALONE.label, 1.0, HUNDRED, of_point="ε=8", per_client=True),
 )  # fmt: skip
+
+tuned("private-linucb", knobs=(WIDTH, Knob("ridge", (1, 10))))  # over noise that would swamp a smaller one

@@ -11,7 +11,6 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.intervals import plain
 from fedbandit.experiments.leaderboard import (
     EPSILON,
-    LEFT_OUT,
     REPORTED_SEEDS,
     ROUNDS,
     SETTINGS,
@@ -71,7 +70,7 @@ def page_of(folder: Path) -> str:
     )
     return templates.get_template("leaderboard.md").render(
         world=WORLD, rounds=ROUNDS, settings=SETTINGS, tuning_seeds=TUNING_SEEDS, reported_seeds=REPORTED_SEEDS,
-        epsilon=f"{EPSILON:g}", kinds=kinds, left_out=LEFT_OUT,
+        epsilon=f"{EPSILON:g}", kinds=kinds,
         where_from="\n".join(where_from(kept, folder)), processor_time=lasting(worked),
     )  # fmt: skip
 

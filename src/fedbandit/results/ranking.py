@@ -12,7 +12,7 @@ from fedbandit.experiments.leaderboard import form_of
 from fedbandit.experiments.table import Measured, Row, Table
 
 FAMILIES = {"linear": "linear", "glm": "generalised linear", "dueling": "dueling", "lasso": "Lasso", "neural": "neural"}
-BASELINE = "baseline"
+BASELINE = "baseline"  # of no family
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Entry:
     @property
     def family(self) -> str:
         """Return the family: the folder that the algorithm is in."""
-        return FAMILIES.get(self.algorithm.__module__.split(".")[2], BASELINE)
+        _, _, folder, *inside = self.algorithm.__module__.split(".")
+        return FAMILIES.get(folder, folder) if inside else BASELINE
 
     @property
     def form(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib as mpl
@@ -23,7 +24,8 @@ MARKERS = {"nothing": "o", "raw data": "X", "noised sums": "^", "sums or models"
 
 def draw_ranking(entries: Sequence[Entry], title: str, path: Path) -> None:
     """Draw the entries of a ranking, a hue a family; write a PNG in few colours."""
-    hues = dict(zip([*FAMILIES.values(), BASELINE], COLOURS, strict=False))
+    families = dict.fromkeys([*FAMILIES.values(), BASELINE, *(entry.family for entry in entries)])
+    hues = dict(zip(families, cycle(COLOURS), strict=False))
     least = min(entry.bytes for entry in entries if entry.bytes) / EDGE
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(10.0, 7.6), layout="constrained")
