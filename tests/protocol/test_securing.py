@@ -7,12 +7,15 @@ import sys
 import pytest
 
 import fedbandit as fb
+from contract.small_worlds import NEEDS_JAX
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.errors import InvalidInput
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.securing import AGGREGABLE
+
+pytest.importorskip("cryptography", reason="needs the extra for deployments: pip install 'fedbandit[deploy]'")
 
 SIZES = {"clients": 5, "arms": 2, "dimension": 3, "horizon": 1, "epoch_seconds": None, "features": None}
 
@@ -44,7 +47,12 @@ def test_the_charter_tells_it_and_a_site_without_it_has_another():
         ("n-ucb-glm", {}, "not for n-ucb-glm"),
         ("sync-linucb", {"discount": 0.5}, "discount=0.5 ages what sites have sent, which secure_aggregation hides"),
         ("fn-ucb", {}, "not for fn-ucb"),
-        ("fn-ucb-less", {"weight": "theory"}, "weight='theory' is the least of the sites' ratios, which masks do not"),
+        pytest.param(
+            "fn-ucb-less",
+            {"weight": "theory"},
+            "weight='theory' is the least of the sites' ratios, which masks do not",
+            marks=NEEDS_JAX,
+        ),
         ("sync-linucb", {"precision": "float32"}, "precision='float32' sends factors, which masks do not add up"),
         ("sync-linucb", {"smallest_cohort": 2}, "smallest_cohort must be a whole number of at least 3, not 2: with 2"),
         ("sync-linucb", {"smallest_cohort": True}, "smallest_cohort must be a whole number of at least 3, not True"),
