@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from fedbandit.core.around import ClientsAround
 from fedbandit.core.exploring import Exploring, exploring
+from fedbandit.core.forgetting import Forgets
 from fedbandit.core.interfaces import Clients
 from fedbandit.core.lots import lot_of, propensity_without_lot
 from fedbandit.simulation.in_process import simulate
+from samples.members import members_of
 
 SETTING = fb.Setting(clients=2, arms=4, dimension=3, horizon=10)
 WHO = np.arange(2)
@@ -43,9 +46,17 @@ def test_a_turn_draws_its_lot_and_what_its_sample_needs(name, parameters, draws)
 def test_it_is_the_side_within_in_all_but_choices():
     within = fb.algorithm("async-linucb").build(SETTING).clients
     side = Exploring(within, 0.25, arms=4)
-    own = {"draws", "draws_lot", "chances", "decide", "choose", "play"}
-    for name in {each for each in dir(Clients) if not each.startswith("_")} - own:
-        assert getattr(side, name) == getattr(within, name), f"{name} is not that of the side within"
+    own = {"draws", "draws_lot", "explore", "samples", "named", "chances", "decide", "choose", "play"}
+    for name in members_of(Clients) - own:
+        alike = name in vars(side) and getattr(side, name) == getattr(within, name)
+        is_handed_on = getattr(Exploring, name, None) is getattr(ClientsAround, name, 0)
+        assert alike or is_handed_on, f"{name} is not that of the side within"
+
+
+def test_a_side_that_forgets_does_so_with_it_and_no_other():
+    for name in ("async-linucb", "fedego-lasso"):
+        within, around = sides(name).clients, sides(name, explore=0.1).clients
+        assert isinstance(around, Forgets) == isinstance(within, Forgets) == (name == "async-linucb")
 
 
 def test_chances_are_mixed_and_the_lot_is_the_first_normal():

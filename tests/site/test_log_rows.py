@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import fedbandit as fb
 from fedbandit.site import log_rows
 
 VALUES = [
@@ -30,3 +31,16 @@ def test_without_msgspec_rows_are_written_nevertheless(monkeypatch):
     monkeypatch.setitem(sys.modules, "msgspec", None)
     monkeypatch.setattr(log_rows, "_fast", log_rows._fast.__wrapped__)
     assert json.loads(log_rows._json({"x": np.arange(2)})) == {"x": [0, 1]}
+
+
+@pytest.mark.parametrize("secured", [False, True])
+def test_rows_tell_the_share_of_uniform_choices_whatever_is_around_the_algorithm(secured, tmp_path):
+    given = {"dimension": 2, "clients": 4, "explore": 0.1, "secure_aggregation": secured}
+    with fb.Site("sync-linucb", log=tmp_path / "log", **given) as site:
+        for _ in range(20):
+            site.learn(site.choose(np.eye(2)), 0.5)
+        policy = site.policy()
+    log = fb.Log.read(tmp_path / "log")
+    assert log.explored == 0.1
+    found = fb.evaluate(log, policy, guaranteed=True, rewards=(0.0, 1.0), include_earlier=True, anyway=True)
+    assert found.guaranteed.ips[0] <= 0.5 <= found.guaranteed.ips[1]

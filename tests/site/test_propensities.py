@@ -63,6 +63,14 @@ def test_given_all_samples_each_of_which_may_decide_it_is_exact():
             assert abs(weights.mean() - 1) < 4 * weights.std() / np.sqrt(len(made))
 
 
+def test_further_samples_are_there_for_a_site_whose_sums_are_aggregated_securely():
+    how = {"clients": 4, "explore": 0.3, "propensity_samples": 9, **THOMPSON}
+    plain, secured = (fb.Site("sync-linucb", secure_aggregation=each, **how) for each in (False, True))
+    told = [[each.choose(ARMS).propensity for each in (plain, secured)] for _ in range(20)]
+    assert all(one == other for one, other in told)
+    assert len({one for one, _ in told}) > 2
+
+
 @pytest.mark.parametrize("parameters", [{}, {"explore": 0.1}, {"exploration": "thompson"}])
 def test_further_samples_that_would_change_nothing_are_refused(tmp_path, parameters):
     with pytest.raises(fb.InvalidInput, match="propensity_samples=5 is for samples mixed with uniform choices"):

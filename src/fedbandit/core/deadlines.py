@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.bounds import Bounds
@@ -27,12 +27,28 @@ class MeetsDeadlines(Protocol):
         """Close the open round with those who have answered, if any round is open; return what is now sent."""
 
 
+class Waiting(NamedTuple):
+    """A wait that no deadline ends."""
+
+    number: int  # greater than those of all waits before
+    name: str  # by which it is told of
+    answered: list[int]  # clients that have answered, in order
+    awaited: list[int]  # those that have not
+
+
+class RefusedSums(NamedTuple):
+    """Sums that no honest clients can have."""
+
+    total: int  # how many there were so far
+    reason: str  # why the last was refused
+
+
 @runtime_checkable
 class GivesUp(Protocol):
     """A server side that may wait for answers beyond every deadline, until an operator gives them up."""
 
-    def waits_beyond(self, state: Any) -> Ints | None:
-        """Return, in order, the clients that have not answered where no deadline goes on; None: it does not wait."""
+    def waits_beyond(self, state: Any) -> Waiting | None:
+        """Return which clients have not answered where no deadline goes on; None: it does not wait."""
 
     def abandon(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Wait no longer; return what is now sent. What those who have answered contributed is lost."""
@@ -50,3 +66,6 @@ class ChecksSums(Protocol):
 
     def limit_sums(self, state: Any, limits: Bounds) -> None:
         """Go by other limits from now on."""
+
+    def refused_sums(self, state: Any) -> RefusedSums:
+        """Return what was not taken in."""

@@ -14,9 +14,9 @@ from fedbandit.core.messages import Download
 class TellsAnew(Protocol):
     """A server side that can go through all uploads but those of one client, and tell the others what comes out.
 
-    What an upload tells does not depend on what its sender heard of the one, and counts whether the round for which it
-    was sent ends or not. A download replaces all that its recipient was told before, also where there is less in it
-    than there was.
+    What an upload tells does not depend on what its sender heard of the erased client, and counts whether the round for
+    which it was sent ends or not. A download replaces all that its recipient was told before, also where there is less
+    in it than there was.
     """
 
     def tell_anew(self, state: Any, to: Ints) -> Sequence[Outgoing[Download]]:
@@ -32,13 +32,3 @@ class CountsOn(TellsAnew, Protocol):
 
     def count_on(self, state: Any, number: int) -> None:
         """Give out numbers above this one from now on."""
-
-
-@runtime_checkable
-class BeginsAnew(CountsOn, Protocol):
-    """One whose model is found by gradients at points to which the one has moved it: without it the search begins anew.
-
-    What clients have told that does not depend on the model stays.
-    """
-
-    begins_anew: bool

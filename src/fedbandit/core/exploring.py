@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from statistics import NormalDist
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from fedbandit.core.around import ClientsAround
 from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.forgetting import Forgets
 from fedbandit.core.interfaces import Clients, Decided, Federation, Played, TurnByTurn
 from fedbandit.core.lots import choices_by_lot
 from fedbandit.core.turns import Turns
@@ -22,22 +24,16 @@ from fedbandit.core.turns import Turns
 CAREFUL = 0.999  # of the way to where a lot may change the choice: sums of chances are rounded
 
 
-class Exploring:
+class Exploring(TurnByTurn, ClientsAround):
     """A client side whose choices are mixed with uniform ones; in all else it is the side within."""
-
-    draws_lot = True
 
     def __init__(self, within: Clients, explore: float, arms: int) -> None:
         """Take the side, the share of uniform choices, and the number of arms where a turn offers one context."""
-        self.within = within
-        self.explore = explore
+        super().__init__(within)
         self.arms = arms
-        self.samples = 0 if within.draws_lot else within.draws  # standard normals of the sample that names an arm
-        self.draws = 1 + self.samples
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the side within has: how it starts, learns and receives, and what it says of its messages."""
-        return getattr(self.within, name)
+        self.explore = explore
+        self.samples = 0 if within.draws_lot else within.draws
+        self.draws_lot, self.draws = True, 1 + self.samples
 
     def chances(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Floats:
         """Return how likely each arm is before the lot is drawn; after a sample, given the sample."""
@@ -90,7 +86,7 @@ class Exploring:
             start = end + 1
 
     def _one_at_a_time(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
-        return TurnByTurn.play(cast(TurnByTurn, self), state, turns, start, draws)
+        return super().play(state, turns, start, draws)
 
     def _harmless(self, arms: int) -> float:
         """Return up to how far from 0 the normal of a lot leaves the named arm, whichever that is.
@@ -103,8 +99,26 @@ class Exploring:
         return CAREFUL * NormalDist().inv_cdf(1.0 - others) if others else math.inf
 
 
+class ForgettingExploring(Exploring):
+    """One around a side that forgets, as nodes have it do; of all that only some client sides can do, this is it."""
+
+    def age(self, state: Any, weight: float) -> None:
+        """Let all that was observed so far count for less."""
+        self._forgets.age(state, weight)
+
+    def aged(self, message: Any, weight: float) -> Any:
+        """Return a download of an earlier epoch as it counts now."""
+        return self._forgets.aged(message, weight)
+
+    @property
+    def _forgets(self) -> Forgets:
+        assert isinstance(self.within, Forgets), "it is there for such sides alone"
+        return self.within
+
+
 def exploring(sides: Federation, explore: float, arms: int) -> Federation:
     """Return both sides with the clients' choices mixed with uniform ones; as they are where the share is 0."""
     if not explore:
         return sides
-    return Federation(cast(Clients, Exploring(sides.clients, explore, arms)), sides.server)
+    around = ForgettingExploring if isinstance(sides.clients, Forgets) else Exploring
+    return Federation(around(sides.clients, explore, arms), sides.server)

@@ -73,6 +73,8 @@ class Clients(Side, HidesReleases, Protocol):
     cadence: Cadence
     draws: int  # how many standard normals one turn of one client consumes
     draws_lot: bool = False  # the first of them is a lot, which chooses from arms whose `chances` are known
+    explore: float = 0.0  # share of choices that are uniform, by the lot: see `core.exploring`
+    samples: int = 0  # of the standard normals after that lot: those of a sample that names the arm of other choices
     asks: bool = False  # whether clients ever ask the server something before they choose
     secret_bytes: int = 0  # random ones that a site draws for its answer to a download: see `core.drawn`
     learns_from_choice: bool = False  # `learn` looks at the chosen arms alone: a site need not keep what else was there
@@ -98,6 +100,10 @@ class Clients(Side, HidesReleases, Protocol):
     def chances(self, state: Any, who: Ints, features: Floats, draws: Floats) -> Floats:  # noqa: ARG002
         """Return how likely each client of `who` is to choose each arm (m, K), before it draws its lot."""
         raise TypeError(f"{type(self).__name__} draws no lot")
+
+    def named(self, state: Any, who: Ints, features: Floats, sample: Floats) -> Floats:  # noqa: ARG002
+        """Return 1 for the arm that each client's sample of `samples` names, and 0 for all others (m, K)."""
+        raise TypeError(f"{type(self).__name__} mixes no choices with uniform ones")
 
     def expected(self, state: Any, who: Ints, features: Floats, choices: Ints) -> Floats | None:  # noqa: ARG002
         """Return the reward that each client expects of a choice, if it learns from how far off that was.
@@ -135,7 +141,8 @@ class Clients(Side, HidesReleases, Protocol):
     ) -> Sequence[Outgoing[Upload]]:  # fmt: skip
         """Return what clients ask the server before they choose; asked once more before the same turn, nothing.
 
-        `made` tells the turns that each has begun; without it, as many as it has learnt from. Who `is_opened` was away.
+        `made` tells the turns that each has begun; without it, as many as it has learnt from. `is_opened` says that a
+        site was opened just now, and so has been away.
         """
         return ()
 
@@ -171,6 +178,8 @@ class Server(Side, Protocol):
     """
 
     rounding: float = 0.0  # share of a client's observations by which its uploads are beyond them (`Upload.excess`)
+    begins_anew: bool = False  # whether its model is found anew without one client (`core.erasing`): at points to which
+    #                            that has moved it, gradients say nothing; what is told apart from the model stays
 
     def start(self, clients: int) -> Any:
         """Return the state of a server that has received nothing; `clients` is the size of the roster."""
@@ -186,7 +195,7 @@ class Server(Side, Protocol):
         return known
 
     def check(self, state: Any, sender: int, message: Any, bounds: Bounds, observations: int) -> None:  # noqa: ARG002
-        """Raise ProtocolError if no honest client can send this now: after all that the server has heard, as built.
+        """Raise ProtocolError if no honest client can send this, given the server's parameters and what it has heard.
 
         `bounds` are those that this side returned. `observations` is how many the sender has told of before.
         """

@@ -14,7 +14,7 @@ NOBODY = np.empty(0, dtype=np.int64)
 class Releases(NamedTuple):
     """How far a client has come."""
 
-    stream: int  # the number of what its releases are the first so many of
+    stream: int  # names the stream of releases: a restored client begins another
     drawn: int  # releases for which it has had noise
     made: int
 
@@ -35,13 +35,13 @@ class Privacy(NamedTuple):
 
 
 class HidesReleases(Protocol):
-    """What a client side says that releases nothing but under noise; one that inherits this needs none.
+    """What a client side says that hides its releases under noise; the defaults are those of a side without noise.
 
     Sides draw nothing themselves. Whoever runs clients hands each the noise of its next release before it acts again,
     and in a deployment writes it to the journal before the release leaves.
     """
 
-    noise_size: int = 0  # how many standard normals, kept from everybody, what a client releases next is hidden by
+    noise_size: int = 0  # how many secret standard normals hide one release of a client
 
     def lacks_noise(self, state: Any) -> Ints:  # noqa: ARG002
         """Return who needs noise for what it releases next; whoever runs the clients hands it in before they act."""

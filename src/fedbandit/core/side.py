@@ -21,11 +21,12 @@ class Side(Protocol):
     def revised(self, state: Any, before: Any, places: Ints | None = None) -> Any:  # noqa: ARG002
         """Return the state of this side with other parameters, `before`, as it is with these from now on.
 
-        The two differ in what parameters declare that can change. Most of that is no part of a state. `places` says of
-        each feature where it stood before, -1 of a new one; None: the features are what they were.
+        The two differ in what parameters declare that can change. Most of that is no part of a state. `before` has
+        nothing around it (`core.around.innermost`), since that may differ too. `places` says of each feature where it
+        stood before, -1 of a new one; None: the features are what they were.
         """
         return state
 
     def carried_over(self, message: Any, before: Any, places: Ints) -> Any:  # noqa: ARG002
-        """Return a message to `before`, this side with other parameters, as it is to this one: places as above."""
+        """Return a message to `before`, this side with other parameters, as it is to this one: both as above."""
         return message

@@ -12,7 +12,7 @@ from fedbandit.core.messages import Download, Upload
 
 
 class LookedOver(NamedTuple):
-    """What uploads tell that are as they should be, one row each."""
+    """What uploads tell that passed all checks, one row each."""
 
     observations: Ints
     excess: Floats  # as `Upload.excess` has it for each of them
@@ -22,7 +22,8 @@ class LookedOver(NamedTuple):
 class TakesMany(Protocol):
     """A server side to which uploads can be handed together: all comes out as if they had come one after the other.
 
-    It waits for no rounds. A sender may have several of the uploads.
+    It waits for no rounds. A sender may have several of the uploads. Signals, which tell of no numbers, never come
+    here.
     """
 
     def look_over(self, state: Any, senders: Ints, message: Upload, bounds: Bounds) -> LookedOver | None:
@@ -34,7 +35,7 @@ class TakesMany(Protocol):
     def receive_some(
         self, state: Any, senders: Ints, message: Upload, first: int
     ) -> tuple[int, Sequence[Outgoing[Download]]]:
-        """Take in uploads from the place `first` on, up to one after which something is sent; return how many, and it.
+        """Take in uploads from the place `first` on, until one causes downloads; return how many, and the downloads.
 
-        They were looked over.
+        `look_over` has let them pass.
         """

@@ -12,16 +12,15 @@ what they were sent before.
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fedbandit.core.erasing import BeginsAnew, CountsOn, TellsAnew
+from fedbandit.core.erasing import CountsOn, TellsAnew
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.journals.journal import Entry, Journal, MemoryJournal
 from fedbandit.durable.renewal import drawn_epoch
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import ServerRecord, What, forgot
 from fedbandit.durable.snapshots import SnapshotServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.digests import DIGEST_BYTES
@@ -88,12 +87,10 @@ def erasure_of(
     replaced = {entry.position: _tombstone(entry, salt) for entry in found}
     told = sorted({*before.accounts.epochs, *before.postbox.latest} - {site})
     epoch = drawn_epoch(before.node.epoch + 1, now, random_below)
-    says: dict[str, object] = {"site": site, "epoch": epoch, "told": told}
-    if isinstance(before.side, CountsOn):
-        says["number"] = before.side.numbered(before.node.state)
-    forgot = ServerRecord(What.FORGOT, now, json.dumps(says).encode())
+    number = before.side.numbered(before.node.state) if isinstance(before.side, CountsOn) else None
+    record = forgot(now, site, epoch, told, number)
     rewritten = [replaced.get(entry.position, entry) for entry in log]
-    after = _gone_through(charter, [*rewritten, Entry(len(log) + 1, forgot.to_bytes())], now)
+    after = _gone_through(charter, [*rewritten, Entry(len(log) + 1, record.to_bytes())], now)
     added = [entry.data for entry in after.journal.records(len(log))]
     after.save()
     snapshot = after.journal.snapshot()
@@ -104,7 +101,7 @@ def erasure_of(
         numbers[0] if numbers else None, numbers[-1] if numbers else None,
         hashlib.sha256(salt + b"".join(entry.data for entry in found)).hexdigest(), _digest(before), _digest(after),
         (before.node.epoch, before.node.sent), (after.node.epoch, after.node.sent),
-        isinstance(after.side, BeginsAnew),
+        after.side.begins_anew,
     )  # fmt: skip
     return Erasure(erased, list(replaced.values()), added, snapshot.data)
 

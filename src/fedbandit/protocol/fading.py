@@ -14,6 +14,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
+from fedbandit.core.around import innermost
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.forgetting import Forgets
 from fedbandit.core.interfaces import Federation
@@ -55,12 +56,12 @@ class FadingNode(Generic[AnySide]):
 
     def revised(self, state: Any, side: AnySide, agreed: Agreed) -> Any:
         """Return a state of the side that this node runs as it is with that of a later revision, form after form."""
-        before, forms = self.side, Forms(agreed)
+        before, forms = innermost(self.side), Forms(agreed)
         if not forms.knows(self.form):
             raise InvalidInput("a revision that knows nothing of the form in which sums are here")
         for sides, places in forms.steps(self.form):
             between = self._mine(sides)
-            state, before = between.revised(state, before, places), between
+            state, before = between.revised(state, before, places), innermost(between)
         return side.revised(state, before)
 
     @abstractmethod

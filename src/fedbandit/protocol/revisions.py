@@ -67,7 +67,7 @@ class Agreed:
 
     @property
     def as_told(self) -> Former:
-        """Return what a site tells that has this."""
+        """Return what a site with this revision says of it when it asks."""
         charter = self.charter
         return Former(self.revision, charter.fingerprint, int(charter.features or "0", 16))
 
@@ -88,12 +88,12 @@ class Agreed:
         """Tell whether this is a later revision of what another was agreed on."""
         return other.as_told in self.former
 
-    def is_of(self, other: Agreed) -> bool:
-        """Tell whether another has this very charter, from whoever has not heard that it is a revision."""
+    def has_charter_of(self, other: Agreed) -> bool:
+        """Tell whether another has this charter, but has not heard yet that it is a revision."""
         return bool(self.revision) and not other.revision and other.charter == self.charter
 
     def lost_by(self, other: Agreed) -> str:
-        """Return what whoever has this is told where a coordinator has another that knows less, "" if none does."""
+        """Return what to tell a site that knows this revision when its coordinator has lost it; "" if that has not."""
         if self.count <= other.count:
             return ""
         return (
@@ -129,7 +129,9 @@ class Agreed:
             revision = int(values.get("revision", 0))
             return cls(charter, revision, former, forms, int(values.get("least_upload", 1)) if revision else 0)
         except (TypeError, ValueError):
-            raise InvalidInput(f"{text[:60]!r} has revisions that are none: is the sender's fedbandit newer?") from None
+            raise InvalidInput(
+                f"{text[:60]!r} has revisions that cannot be read: upgrade fedbandit here, if the sender's is newer"
+            ) from None
 
     def with_charter(self, charter: Charter) -> Agreed:
         """Return the same revision with its charter told in another way, as with limits."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import fedbandit.secure.messages  # noqa: F401  so that whoever reads frames knows them
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Clients, Federation, Server
+from fedbandit.core.interfaces import Federation
 from fedbandit.core.messages import Download
 from fedbandit.protocol.schema import Schema
 
@@ -98,4 +98,4 @@ def secured(sides: Federation, algorithm: Algorithm, setting: Setting, number: i
     part = Participation(number, setting.clients, smallest_cohort)
     clients = SecureClients(sides.clients, parts, part, sizes, answers.open)
     server = SecureServer(sides.server, parts, smallest_cohort, sizes)
-    return Federation(cast(Clients, clients), cast(Server, server))
+    return Federation(clients, server)

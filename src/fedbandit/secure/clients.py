@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.around import ClientsAround, WithOwnState, innermost
+from fedbandit.core.arrays import Ints
 from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.interfaces import Clients, Decided, Outgoing
+from fedbandit.core.interfaces import Clients, Outgoing, TurnByTurn
 from fedbandit.core.messages import Download, Message, Upload
-from fedbandit.core.scores import ScorePart
 from fedbandit.core.turns import Observations
 from fedbandit.secure.member import IDLE, KEYED, MASKED, SECRET_BYTES, SHARED, Member, Participation, Secret, statement
 from fedbandit.secure.messages import (
@@ -38,12 +38,11 @@ from fedbandit.secure.messages import (
 from fedbandit.secure.parts import Parts, SecureCohort
 
 
-class SecureClients:
-    """A client side that sends nothing of its own but under masks; in all else it is the side within."""
+class SecureClients(TurnByTurn, WithOwnState, ClientsAround):
+    """A client side that sends nothing of its own but under masks; in all else it is the side within.
 
-    kinds = DOWNLOADS
-    number_bytes = 8  # whatever the numbers of the side within have
-    secret_bytes = SECRET_BYTES  # that a site draws for an answer
+    It forgets nothing: what a discount would age is hidden (`protocol.securing`).
+    """
 
     def __init__(
         self,
@@ -54,15 +53,14 @@ class SecureClients:
         opened: Callable[[bytes], Message],
     ) -> None:
         """Take the side, how its sums are added up, the site's part in that, sizes, and what reads its messages."""
-        self.within = within
+        super().__init__(within)
+        self.kinds, self.sizes = DOWNLOADS, sizes
+        self.number_bytes = 8  # whatever the numbers of the side within have
+        self.secret_bytes = SECRET_BYTES  # that a site draws for an answer
         self.parts = parts
         self.part = part
-        self.sizes = sizes
+        self._side = innermost(within)  # whose sums are added up; what is around it chooses, and has no state
         self._opened = opened
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the side within says of itself."""
-        return getattr(self.within, name)
 
     def start(self, clients: int) -> SecureCohort:
         """Return a site that has seen nothing."""
@@ -72,59 +70,18 @@ class SecureClients:
 
     def without_secrets(self, state: SecureCohort) -> SecureCohort:
         """Return the state as a file of a policy may hold it: without the keys of an aggregation that is under way."""
-        return self.parts.cohort(state.within, Member())
+        return self.parts.cohort(self.within.without_secrets(state.within), Member())
 
-    # What the side within does with its part of the state.
-
-    def choose(self, state: SecureCohort, who: Ints, features: Floats, draws: Floats) -> Ints:
-        """Return the choice."""
-        return self.within.choose(state.within, who, features, draws)
-
-    def decide(self, state: SecureCohort, who: Ints, features: Floats, draws: Floats) -> Decided:
-        """Return the choice, with what is known of how likely it was."""
-        return self.within.decide(state.within, who, features, draws)
-
-    def score_parts(self, state: SecureCohort, client: int) -> Sequence[ScorePart] | None:
-        """Return of what scores consist."""
-        return self.within.score_parts(state.within, client)
-
-    def chances(self, state: SecureCohort, who: Ints, features: Floats, draws: Floats) -> Floats:
-        """Return how likely each arm is."""
-        return self.within.chances(state.within, who, features, draws)
-
-    def expected(self, state: SecureCohort, who: Ints, features: Floats, choices: Ints) -> Floats | None:
-        """Return the reward that is expected."""
-        return self.within.expected(state.within, who, features, choices)
-
-    def predicted(self, state: SecureCohort, who: Ints, features: Floats, choices: Ints) -> Floats | None:
-        """Return the mean reward by the model."""
-        return self.within.predicted(state.within, who, features, choices)
-
-    def warnings(self, state: SecureCohort) -> Sequence[str]:
-        """Return what whoever runs the site should know."""
-        return self.within.warnings(state.within)
-
-    def on_the_way(self, state: SecureCohort, who: Ints, is_any: bool) -> None:
-        """Hear whether something is on the way."""
-        self.within.on_the_way(state.within, who, is_any)
-
-    def revised(self, state: SecureCohort, before: Any, places: Ints | None = None) -> SecureCohort:
-        """Go on with other parameters."""
-        state.within = self.within.revised(state.within, before.within, places)
-        return state
-
-    def ask(
-        self, state: SecureCohort, who: Ints, made: Ints | None = None, is_opened: bool = False
-    ) -> Sequence[Outgoing[Upload]]:
-        """Return what the site asks before it chooses."""
-        return self.within.ask(state.within, who, made, is_opened)
+    def receive_late(self, state: SecureCohort, to: Ints, message: Any, lacks: Ints) -> Sequence[Outgoing[Upload]]:  # noqa: ARG002
+        """Take in a download: what of a site's parts is in sums, each result tells by itself."""
+        return self.receive(state, to, message)
 
     # What is aggregated.
 
     def learn(self, state: SecureCohort, who: Ints, seen: Observations) -> Sequence[Outgoing[Upload]]:
         """Take in what was observed; where it would be sent now, ask for an aggregation in place of that."""
         outgoing = self.within.learn(state.within, who, seen)
-        is_enough = [self.parts.keep(self.within, state, each.message) for each in outgoing]
+        is_enough = [self.parts.keep(self._side, state, each.message) for each in outgoing]
         if not any(is_enough) or state.has_called:
             return ()
         state.owes_call = state.member.stage != IDLE
@@ -189,13 +146,13 @@ class SecureClients:
 
     def _put_back(self, state: SecureCohort) -> None:
         if not state.member.step:  # later steps ask for answers, which are made anew
-            self.parts.put_back(self.within, state, state.member.part, state.member.observations)
+            self.parts.put_back(self._side, state, state.member.part, state.member.observations)
 
     def _join(self, state: SecureCohort, call: Call, drawn: Drawn | None) -> Keys:
         """Take all that there is as the part of this aggregation, or an answer, and tell the keys for it."""
         member = state.member
         member.version, member.step = call.version, call.step
-        member.part, member.observations = self.parts.take(self.within, state, self._said(call))
+        member.part, member.observations = self.parts.take(self._side, state, self._said(call))
         state.owes_call &= call.step > 0
         has_part = member.observations and np.isfinite(member.part).all()
         vouched = drawn.vouch(self._statement(member, drawn)) if drawn is not None and has_part else b""
@@ -237,7 +194,7 @@ class SecureClients:
     def _finish(self, state: SecureCohort, to: Ints, said: Download | None) -> Sequence[Outgoing[Upload]]:
         """Take in what ends a round; where all wait for each other, say that there is more already."""
         if said is not None:
-            self.parts.hear(self.within, state, said)
+            self.parts.hear(self._side, state, said)
         if not (state.owes_call and self.parts.waits_for_all):
             return ()
         state.owes_call, state.has_called = False, True

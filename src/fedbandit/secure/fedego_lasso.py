@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload
-from fedbandit.secure.gathering import Gathering
-from fedbandit.secure.member import Member
 from fedbandit.secure.parts import Parts, SecureCohort, SecureServerState
 from fedbandit.secure.rounding import Rounding
 
@@ -51,6 +49,7 @@ class SecureAveragingServerState(SecureServerState):
 class LassoParts(Parts):
     """What sites of `fedego-lasso` contribute."""
 
+    cohort_kind, server_kind = SecureLassoCohort, SecureAveragingServerState
     waits_for_all = True  # each ends its stage by itself
 
     def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
@@ -102,11 +101,3 @@ class LassoParts(Parts):
         average = (total / len(observations)).reshape(self.shape)
         stages = [(observations[client] // self.block).bit_length() - 1 for client in sorted(observations)]
         return TeamworkEstimates(np.repeat(average[np.newaxis], len(stages), axis=0), np.array(stages))
-
-    def cohort(self, within: Any, member: Member) -> SecureCohort:
-        """Return the state of a site."""
-        return SecureLassoCohort(within, member)
-
-    def server(self, within: Any, gathering: Gathering) -> SecureServerState:
-        """Return the state of the coordinator."""
-        return SecureAveragingServerState(within, gathering)

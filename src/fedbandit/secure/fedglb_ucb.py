@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import assert_never, cast
 
 import numpy as np
 
@@ -31,8 +31,7 @@ from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload, one_row
 from fedbandit.kernels.glm.kept_data import telling_of_each
 from fedbandit.secure.gathering import Gathering
-from fedbandit.secure.member import Member
-from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState, in_first, padded
+from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState, in_first
 from fedbandit.secure.ring import largest
 from fedbandit.secure.rounding import Rounding
 from fedbandit.secure.triangle import Triangle
@@ -56,6 +55,7 @@ class SecureGlmServerState(SecureServerState):
 class GlmParts(Parts):
     """What sites of the family contribute: a matrix, a vector, or a vector and a matrix."""
 
+    cohort_kind = SecureGlmCohort
     waits_for_all = False  # the schedule of one calls all
 
     def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
@@ -87,12 +87,23 @@ class GlmParts(Parts):
         message = sent[0].message if sent else None
         if message is None or isinstance(message, Behind):
             return np.zeros(0), 0
-        is_opening = isinstance(message, Statistics | Batch)
         observations = int(message.told()[0]) if isinstance(message, Statistics | Batch) else int(shared.called[0])
-        matrix = getattr(message, "gram" if is_opening else "curvature", None)
-        gradient = getattr(message, "gradient", np.zeros((1, self.size)))[0]
-        packed = np.zeros(0) if matrix is None else self.triangle.packed(matrix[0])
-        return padded(np.concatenate([gradient, packed]), self.words), observations
+        return self._words(cast(Statistics | Batch | Gradient | Curvature, message)), observations
+
+    def _words(self, message: Statistics | Batch | Gradient | Curvature) -> Floats:
+        """Return the sums of a message as they are masked: a vector, then a matrix, zeros where it has none."""
+        match message:
+            case Statistics(gram=gram):
+                sums = np.zeros(self.size), self.triangle.packed(gram[0])
+            case Batch(gradient=gradient, gram=gram):
+                sums = gradient[0], self.triangle.packed(gram[0])
+            case Gradient(gradient=gradient):
+                sums = gradient[0], np.zeros(self.triangle.words)
+            case Curvature(gradient=gradient, curvature=curvature):
+                sums = gradient[0], self.triangle.packed(curvature[0])
+            case _:
+                assert_never(message)
+        return np.concatenate(sums)
 
     def put_back(self, side: Clients, cohort: SecureGlmCohort, part: Floats, observations: int) -> None:  # noqa: ARG002
         """Let observations be new again."""
@@ -189,10 +200,6 @@ class GlmParts(Parts):
         """End an update that cannot go on; who has missed the last model hears it."""
         return cast(GlmServer, side).stop(state.within)
 
-    def cohort(self, within: Any, member: Member) -> SecureCohort:
-        """Return the state of a site."""
-        return SecureGlmCohort(within, member)
-
-    def server(self, within: Any, gathering: Gathering) -> SecureServerState:
-        """Return the state of the coordinator."""
+    def server(self, within: GlmServerState, gathering: Gathering) -> SecureServerState:
+        """Return the state of the coordinator, to which no site has told anything."""
         return SecureGlmServerState(within, gathering, pending=np.zeros((self.size, self.size)))

@@ -7,26 +7,24 @@ gradients, and goes on with the next probe.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from fedbandit.algorithms.dueling.fldb_gd import FLDBGD, GradientServer, GradientServerState
+from fedbandit.algorithms.dueling.fldb_gd import FLDBGD, GradientServerState
+from fedbandit.algorithms.dueling.shared.family import DuelingServer
 from fedbandit.algorithms.dueling.shared.gradient_duels import GradientCohortState, Information, SharedInformation
 from fedbandit.algorithms.dueling.shared.parts import InformationPart
-from fedbandit.algorithms.dueling.shared.search import Gradient, Probe, check_gradient
+from fedbandit.algorithms.dueling.shared.search import Gradient, Probe
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
-from fedbandit.core.interfaces import Clients, Outgoing, Server
-from fedbandit.core.messages import Download, Upload, one_row
-from fedbandit.secure.gathering import Gathering
-from fedbandit.secure.member import Member
-from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState, in_first, padded
+from fedbandit.core.interfaces import Clients
+from fedbandit.core.messages import Download, Upload
+from fedbandit.secure.duels import DuelingParts
+from fedbandit.secure.parts import WHO, SecureCohort, SecureServerState, in_first, padded
 from fedbandit.secure.rounding import Rounding
-from fedbandit.secure.triangle import Triangle
 
 
 @dataclass
@@ -44,17 +42,15 @@ class SecureGradientServerState(SecureServerState):
     within: GradientServerState
 
 
-class GradientParts(Parts):
+class GradientParts(DuelingParts):
     """What sites of `fldb-gd` contribute."""
 
-    waits_for_all = True  # each has its duel by itself
+    cohort_kind, server_kind = SecureGradientCohort, SecureGradientServerState
 
     def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
         """Take the parameters and the sizes."""
         assert isinstance(algorithm, FLDBGD)
-        self.smallest = algorithm.smallest_upload
-        self.size, self.clients = setting.dimension, setting.clients
-        self.triangle = Triangle(self.size)
+        super().__init__(algorithm.smallest_upload, setting.dimension, setting.clients)
         self.words = self.triangle.words
 
     def is_question(self, message: Download) -> bool:
@@ -100,52 +96,20 @@ class GradientParts(Parts):
         super().hear(side, cohort, message)
         cohort.answer = cast(Probe, message).number
 
-    def check_sum(
-        self, side: Server, state: SecureGradientServerState, total: Floats, observations: Mapping[int, int],
+    def check_opening(
+        self, server: DuelingServer, within: GradientServerState, total: Floats, rounding: Rounding, duels: int,
         bounds: Bounds,
     ) -> None:  # fmt: skip
-        """Refuse sums that so many duels cannot have, but for the rounding of each site's numbers."""
-        server, within, duels = cast(GradientServer, side), state.within, sum(observations.values())
-        rounding = Rounding(len(observations), duels)
-        if state.gathering.step:
-            gradient = one_row(rounding.shortest(total[: self.size]))
-            check_gradient(within.questions, Gradient(gradient, np.array([within.questions.number])), duels, bounds)
-            return
+        """Refuse information that so many duels cannot have."""
         information = rounding.lifted(self.triangle.matrix(total))
         rounding.eased(bounds, self.size).check_gram("information", information, duels)
         server.check_information(within.information, within.new_information, information)
 
-    def merge(
-        self, side: Server, state: SecureGradientServerState, total: Floats, observations: Mapping[int, int],
-        empty: Ints,
-    ) -> Sequence[Outgoing[Download]]:  # fmt: skip
-        """Let the sum be the upload of one site, and nothing that of all others that took part."""
-        server, within = cast(GradientServer, side), state.within
-        counted = np.array(sorted(observations))
-        senders = np.concatenate([counted, empty])
-        if state.gathering.step:
-            gradient = in_first(total[: self.size], len(senders))
-            answer = Gradient(gradient, np.full(len(senders), within.questions.number))
-            return server.receive(within, senders, answer) or server.deadline(within)
-        duels = np.array([observations.get(client, 0) for client in senders.tolist()])
-        information = in_first(self.triangle.matrix(total), len(senders))
-        within.attendance.open()
-        sent = server.receive(within, senders, InformationPart(information, duels)) or server.deadline(within)
-        rounding = 2.0 * Rounding(self.clients, 1).of_vector(self.size)
-        within.search.smallest[0] = max(within.search.smallest[0], rounding)  # a smaller gradient is nothing else
-        return sent
-
-    def give_up(self, side: Server, state: SecureGradientServerState) -> Sequence[Outgoing[Download]]:
-        """End a search that cannot go on where it stands; who has missed the last answer hears it."""
-        return cast(GradientServer, side).stop(state.within)
-
-    def cohort(self, within: Any, member: Member) -> SecureCohort:
-        """Return the state of a site."""
-        return SecureGradientCohort(within, member)
-
-    def server(self, within: Any, gathering: Gathering) -> SecureServerState:
-        """Return the state of the coordinator."""
-        return SecureGradientServerState(within, gathering)
+    def opening_part(
+        self, server: DuelingServer, state: SecureGradientServerState, total: Floats, senders: Ints, duels: Ints  # noqa: ARG002
+    ) -> InformationPart:  # fmt: skip
+        """Return information as parts of senders."""
+        return InformationPart(in_first(self.triangle.matrix(total), len(senders)), duels)
 
     def _untold(self, cohort: SecureGradientCohort) -> int:
         return int(cohort.within.kept.length[0] - cohort.within.told[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -29,8 +29,6 @@ from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload
 from fedbandit.kernels.neural import subspace
 from fedbandit.kernels.neural.sums import doubly
-from fedbandit.secure.gathering import Gathering
-from fedbandit.secure.member import Member
 from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState
 from fedbandit.secure.rounding import Rounding
 from fedbandit.secure.triangle import Triangle
@@ -53,6 +51,7 @@ class SecureNeuralServerState(SecureServerState):
 class NeuralParts(Parts):
     """What sites of `fn-ucb-less` contribute."""
 
+    cohort_kind, server_kind = SecureNeuralCohort, SecureNeuralServerState
     waits_for_all = False  # the event of one calls all
 
     def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
@@ -151,14 +150,6 @@ class NeuralParts(Parts):
             version=np.array([state.within.version]),
             observations=np.array([sum(observations.values())]),
         )
-
-    def cohort(self, within: Any, member: Member) -> SecureCohort:
-        """Return the state of a site."""
-        return SecureNeuralCohort(within, member)
-
-    def server(self, within: Any, gathering: Gathering) -> SecureServerState:
-        """Return the state of the coordinator."""
-        return SecureNeuralServerState(within, gathering)
 
     def _packed(self, matrix: Floats) -> Floats:
         return np.asarray(matrix, dtype=np.float64) if self.is_diagonal else self.triangle.packed(matrix)

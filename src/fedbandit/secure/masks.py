@@ -27,7 +27,6 @@ from fedbandit.secure.ring import Words
 
 HEAD = "fedbandit-secure-1"
 KEY_BYTES = 32
-TAG_BYTES = 16
 _START = bytes(16)  # of ChaCha20: counter and nonce; each seed is used once
 _NONCE = bytes(12)  # of a parcel: each key is used once
 

@@ -27,7 +27,8 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 KEYS_BYTES = 64  # the two public keys
 SIGNATURE_BYTES = 64
-PARCEL_BYTES = 2 * SHARE_BYTES + 16  # the shares of two secrets, and what shows that nobody changed them
+TAG_BYTES = 16  # of ChaCha20-Poly1305: what shows that nobody changed what it ends
+PARCEL_BYTES = 2 * SHARE_BYTES + TAG_BYTES  # the shares of two secrets
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class SecureServerState:
 class Parts(Protocol):
     """The sums of one algorithm, as they are masked and added up."""
 
+    cohort_kind: ClassVar[type[SecureCohort]] = SecureCohort  # what a site knows
+    server_kind: ClassVar[type[SecureServerState]] = SecureServerState  # what the coordinator knows
     words: int  # how many numbers a part has
     waits_for_all: bool  # whether all are called only when all have something, or the deadline is over
 
@@ -92,9 +94,11 @@ class Parts(Protocol):
 
     def cohort(self, within: Any, member: Member) -> SecureCohort:
         """Return the state of a site, with what it knows of the algorithm."""
+        return self.cohort_kind(within, member)
 
     def server(self, within: Any, gathering: Gathering) -> SecureServerState:
         """Return the state of the coordinator, with what it knows of the algorithm."""
+        return self.server_kind(within, gathering)
 
 
 def padded(values: Floats, words: int) -> Floats:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from fedbandit.core.around import ServerAround, WithOwnState
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.deadlines import RefusedSums, Waiting
 from fedbandit.core.errors import FedbanditError
 from fedbandit.core.interfaces import Outgoing, Server
 from fedbandit.core.messages import Download
@@ -34,23 +35,20 @@ from fedbandit.secure.parts import Parts, SecureServerState
 from fedbandit.wire import encode
 
 
-class SecureServer:
-    """A server side that hears of no site alone; in all else it is the side within."""
+class SecureServer(WithOwnState, ServerAround):
+    """A server side that hears of no site alone; in all else it is the side within.
 
-    kinds = UPLOADS
-    rounding = 0.0
-    number_bytes = 8  # whatever the numbers of the side within have
+    It meets deadlines, gives up and checks sums (`core.deadlines`), whatever the side within can do. It cannot take one
+    site out of its sums, age them, or take in many uploads at once.
+    """
 
     def __init__(self, within: Server, parts: Parts, smallest_cohort: int, sizes: dict[str, int]) -> None:
         """Take the side, how its sums are added up, over how many sites at least, and the sizes of messages."""
-        self.within = within
+        super().__init__(within)
+        self.kinds, self.sizes, self.rounding = UPLOADS, sizes, 0.0
+        self.number_bytes = 8  # whatever the numbers of the side within have
         self.parts = parts
         self.smallest_cohort = smallest_cohort
-        self.sizes = sizes
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the side within says of itself."""
-        return getattr(self.within, name)
 
     def start(self, clients: int) -> SecureServerState:
         """Return a server that has received nothing."""
@@ -69,23 +67,6 @@ class SecureServer:
         """Refuse what no honest site sends in the aggregation that is under way."""
         state.gathering.check(sender, message)
 
-    def sums(self, state: SecureServerState) -> Sequence[Floats]:
-        """Return what sums are summed into."""
-        return self.within.sums(state.within)
-
-    def restarts(self, state: SecureServerState) -> int:
-        """Return how often all was forgotten."""
-        return self.within.restarts(state.within)
-
-    def peers(self, state: SecureServerState) -> Ints | None:
-        """Return with how many others each shares."""
-        return self.within.peers(state.within)
-
-    def revised(self, state: SecureServerState, before: Any, places: Ints | None = None) -> SecureServerState:
-        """Go on with other parameters."""
-        state.within = self.within.revised(state.within, before.within, places)
-        return state
-
     def awaited(self, state: SecureServerState) -> Ints:
         """Return who has not answered a step that a deadline may end."""
         gathering = state.gathering
@@ -98,12 +79,13 @@ class SecureServer:
             return self._call(state)
         return self._advance(state, is_over=True) if gathering.stage not in (NONE, UNMASK) else ()
 
-    def waits_beyond(self, state: SecureServerState) -> Ints | None:
+    def waits_beyond(self, state: SecureServerState) -> Waiting | None:
         """Return who has not answered the last step, though it may have left; None while that is not under way."""
         gathering = state.gathering
         if gathering.stage != UNMASK:
             return None
-        return np.array(sorted(gathering.masked.keys() - gathering.shares.keys()), dtype=np.int64)
+        awaited = sorted(gathering.masked.keys() - gathering.shares.keys())
+        return Waiting(gathering.version, gathering.name, sorted(gathering.shares), awaited)
 
     def abandon(self, state: SecureServerState) -> Sequence[Outgoing[Download]]:
         """Give up the aggregation that is under way; sites that have answered its last step lose their parts."""
@@ -120,6 +102,10 @@ class SecureServer:
     def limit_sums(self, state: SecureServerState, limits: Bounds) -> None:
         """Check sums by other limits."""
         state.context, state.reward = limits.context, limits.reward
+
+    def refused_sums(self, state: SecureServerState) -> RefusedSums:
+        """Return how many sums of sites were not taken in."""
+        return RefusedSums(state.gathering.refused, state.gathering.reason)
 
     def _take_in(self, state: SecureServerState, sender: int, message: AnyUpload) -> Sequence[Outgoing[Download]]:
         gathering = state.gathering

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Clients, Outgoing, Server
 from fedbandit.core.messages import Download, Upload
-from fedbandit.secure.gathering import Gathering
-from fedbandit.secure.member import Member
 from fedbandit.secure.parts import WHO, Parts, SecureCohort, SecureServerState
 from fedbandit.secure.rounding import Rounding
 from fedbandit.secure.triangle import Triangle
@@ -45,6 +43,7 @@ class SecureSyncServerState(SecureServerState):
 class SyncParts(Parts):
     """What sites of `sync-linucb` contribute."""
 
+    cohort_kind, server_kind = SecureLinearCohort, SecureSyncServerState
     waits_for_all = False  # the event of one calls all
 
     def __init__(self, algorithm: Algorithm, setting: Setting) -> None:
@@ -125,11 +124,3 @@ class SyncParts(Parts):
         rows.fresh[row] += sums.observations[0]
         rows.telling[row] += linear.smallest  # so many tell at least: with fewer they would not have been uploaded
         linear.regrow(state, row, rows.gram[row] - rows.new_gram[row])
-
-    def cohort(self, within: Any, member: Member) -> SecureCohort:
-        """Return the state of a site."""
-        return SecureLinearCohort(within, member)
-
-    def server(self, within: Any, gathering: Gathering) -> SecureServerState:
-        """Return the state of the coordinator."""
-        return SecureSyncServerState(within, gathering)

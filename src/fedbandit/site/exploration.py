@@ -16,7 +16,6 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
-from fedbandit.core.exploring import Exploring
 from fedbandit.core.interfaces import Clients, Decided
 from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import stream
@@ -58,7 +57,7 @@ class Propensities:
         self._side = side
         without_lot = propensity_without_lot(side)
         self._without_lot = None if math.isnan(without_lot) else without_lot
-        self._drawn = self._samples if isinstance(side, Exploring) and side.samples else 0
+        self._drawn = self._samples if side.samples else 0
 
     def of(self, decided: Decided, state: Any, offer: Floats, draws: Floats) -> float | None:
         """Return how likely a choice was, or None where no exact number is known."""
@@ -66,12 +65,12 @@ class Propensities:
             return self._without_lot
         if not self._drawn:
             return float(decided.propensity[0])
-        side: Any = self._side
+        side = self._side
         normals = np.vstack([draws[:, 1:], self._normals.standard_normal((self._drawn, side.samples))])
         chosen = int(decided.choices[0])
-        named = sum(side.named(state, WHO, offer, each[np.newaxis])[0, chosen] for each in normals)
-        arms = offer.shape[1] if offer.ndim == 3 else side.arms
-        return float((1.0 - side.explore) * named / len(normals) + side.explore / arms)
+        named = [side.named(state, WHO, offer, each[np.newaxis])[0] for each in normals]
+        how_many = sum(each[chosen] for each in named)
+        return float((1.0 - side.explore) * how_many / len(normals) + side.explore / len(named[0]))
 
 
 def chances_given(
@@ -102,10 +101,8 @@ above 0 and an exploration that samples, or leave it out
     """
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 0:
         raise InvalidInput(f"propensity_samples must be a whole number of at least 0, not {samples!r}: give how many")
-    if samples:
-        side = charter.build_for(number).clients
-        if not (isinstance(side, Exploring) and side.samples):
-            raise InvalidInput(
-                f"propensity_samples={samples} is for samples mixed with uniform choices: give explore above 0 and an "
-                "exploration that samples, or leave it out"
-            )
+    if samples and not charter.build_for(number).clients.samples:
+        raise InvalidInput(
+            f"propensity_samples={samples} is for samples mixed with uniform choices: give explore above 0 and an "
+            "exploration that samples, or leave it out"
+        )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats
-from fedbandit.core.exploring import Exploring
 from fedbandit.core.interfaces import Clients
 from fedbandit.protocol.charter import Charter
 
@@ -23,8 +22,7 @@ class LogRows:
         self.is_raw = is_raw
         self._shares_context = charter.algorithm.shares_context
         self._arms = charter.setting.arms
-        explore = side.explore if isinstance(side, Exploring) else 0.0
-        self._fixed = f'"site":{number},"charter":"{charter.fingerprint:016x}","explore":{explore!r},'.encode()
+        self._fixed = f'"site":{number},"charter":"{charter.fingerprint:016x}","explore":{side.explore!r},'.encode()
 
     def of(self, version: int, offer: Floats, now: float, given: tuple[Any, ...]) -> bytes:
         """Return the fields of a decision; given are context, arms, ids, choice, propensity and prediction."""

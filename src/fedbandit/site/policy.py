@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fedbandit.core.around import innermost
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Clients
@@ -72,12 +73,12 @@ class Policy:
 
     def state_for(self, side: Clients, agreed: Agreed) -> bytes:
         """Return what it decides by, as bytes, for a side of the same federation at a later revision of its charter."""
-        forms, before = Forms(agreed), self._side
+        forms, before = Forms(agreed), innermost(self._side)
         if not forms.knows(self.form):
             raise InvalidInput("the policy was taken with features of which this site has not heard: take another")
         state = decode_state(encode_state(self._state), type(self._state))
         for sides, places in forms.steps(self.form):
-            state, before = sides.clients.revised(state, before, places), sides.clients
+            state, before = sides.clients.revised(state, before, places), innermost(sides.clients)
         return encode_state(side.revised(state, before))
 
     def choose(self, arms: Any, ids: Sequence[Any] | None = None) -> Any:

@@ -13,6 +13,7 @@ import pytest
 from algorithms.linear.planted_private import EventTrigger, NoClipping, NoisePerPrefix, Planted, RawLocalSums
 from algorithms.linear.test_private_linucb import world
 from fedbandit.algorithms.linear.shared.private_messages import Prefix
+from fedbandit.core.around import innermost
 from fedbandit.environments.recorded import Recorded
 from fedbandit.kernels.privacy.noised_sums import GRAIN
 from fedbandit.simulation.in_process import simulate
@@ -66,7 +67,7 @@ class Seen:
         with monkeypatch.context() as patch:
             patch.setattr(Wire, "carry", watched)
             self.trace, wire = simulate(Planted(**parameters), recorded, len(arrays["client"]))
-        self.sums = wire.clients.side.noised
+        self.sums = innermost(wire.clients.side).noised
         self.messages, self.choices = self.trace.messages.tolist(), self.trace.choice
 
     def observation(self, turn, **bounds):

@@ -95,17 +95,10 @@ class GradientServer(DuelingServer):
             attendance=nobody_yet(clients),
         )
 
-    def receive(
-        self, state: GradientServerState, senders: Ints, message: Information | InformationPart | Gradient
-    ) -> Sequence[Outgoing[Download]]:
-        """When all clients have sent their part: share the new W_sync, or move theta."""
-        if not isinstance(message, Gradient):
-            duels = message.duels if isinstance(message, InformationPart) else 1
-            put(state.new_information, senders, message.information, duels)
-            state.attendance.answer(senders)
-            return self.begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
-        is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
-        return self.advance(state) if is_last else ()
+    def note_part(self, state: GradientServerState, senders: Ints, message: Information | InformationPart) -> None:
+        """Keep information until it is shared."""
+        duels = message.duels if isinstance(message, InformationPart) else 1
+        put(state.new_information, senders, message.information, duels)
 
     def check(
         self, state: GradientServerState, sender: int, message: Information | InformationPart | Gradient,  # noqa: ARG002

@@ -117,18 +117,11 @@ class OnlineServer(DuelingServer):
             attendance=nobody_yet(clients),
         )
 
-    def receive(
-        self, state: OnlineServerState, senders: Ints, message: Progress | ProgressPart | Gradient
-    ) -> Sequence[Outgoing[Download]]:
-        """When all clients have sent their part: go on with the search, or take a step and share it."""
-        if not isinstance(message, Gradient):
-            put(state.gradients, senders, message.gradient)
-            put(state.new_information, senders, message.information)
-            state.latest = max(state.latest, int(message.rounds.max()))
-            state.attendance.answer(senders)
-            return self.begin(state) if state.attendance.is_complete and not state.questions.is_open else ()
-        is_last = state.questions.take_in(senders, message, state.questions.fits(senders, message.number))
-        return self.advance(state) if is_last else ()
+    def note_part(self, state: OnlineServerState, senders: Ints, message: Progress | ProgressPart) -> None:
+        """Keep both sums until they are shared, and the latest round that anybody has told of."""
+        put(state.gradients, senders, message.gradient)
+        put(state.new_information, senders, message.information)
+        state.latest = max(state.latest, int(message.rounds.max()))
 
     def check(
         self, state: OnlineServerState, sender: int, message: Progress | ProgressPart | Gradient,  # noqa: ARG002

@@ -22,31 +22,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from fedbandit.algorithms.attendance import Attendance, nobody_yet
 from fedbandit.algorithms.linear.shared import encoding
-from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums
 from fedbandit.algorithms.linear.shared.clients import LinearClients
 from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.declared import precision_parameter
 from fedbandit.algorithms.linear.shared.exchange import note_signal
 from fedbandit.algorithms.linear.shared.family import TIE, LinearAlgorithm
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
 from fedbandit.algorithms.linear.shared.messages import Hello, Shared, Sums
+from fedbandit.algorithms.linear.shared.summing_server import SummingServer
 from fedbandit.algorithms.linear.shared.ways import WAYS, Way
 from fedbandit.core.algorithm import Setting
-from fedbandit.core.arrays import Floats, Ints
+from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_invertible
 from fedbandit.core.changes import Change
 from fedbandit.core.former_names import formerly
-from fedbandit.core.interfaces import Federation, Outgoing, Server
+from fedbandit.core.interfaces import Federation, Outgoing
 from fedbandit.core.messages import Download, Upload, header
 from fedbandit.core.parameters import parameter
 from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.download_check import merge
+from fedbandit.kernels.linear.rules import Rule
 
 ROSTERS = ("all", "met")
 
@@ -60,6 +60,11 @@ class Call(Download, kind="linear.call"):
 
 class SyncClients(LinearClients):
     """Clients that also upload when they are called."""
+
+    def __init__(self, rule: Rule, dimension: int, thresholds: Floats, way: Way, greets: Bools) -> None:
+        """Take what all clients of the family take: see `LinearClients`."""
+        super().__init__(rule, dimension, thresholds, way, greets)
+        self.kinds = (*way.downloads, Call)
 
     def receive(self, state: LinearCohortState, to: Ints, message: Shared | Call) -> Sequence[Outgoing[Upload]]:
         """Answer a call with what is not yet uploaded, be it nothing, or too little to tell; note a snapshot."""
@@ -97,16 +102,12 @@ class SyncServerState:
     attendance: Attendance
 
 
-class SyncServer(Server):
+class SyncServer(SummingServer[SyncServerState]):
     """Calls all clients when one uploads, and answers all when all have."""
 
     def __init__(self, ridge: float, dimension: int, way: Way = WAYS["sync-linucb"]) -> None:
         """Take the regularisation, the dimension of the arms, and how sums travel."""
-        self.ridge = ridge
-        self.dimension = dimension
-        self.precision = way.precision
-        self.rounding = encoding.ROUNDING[way.precision]
-        self.kinds = way.uploads
+        super().__init__(ridge, dimension, way)
         self.meets = way.meets
 
     def start(self, clients: int) -> SyncServerState:
@@ -144,28 +145,6 @@ class SyncServer(Server):
         """Refuse sums after which no client could invert V_g."""
         if isinstance(message, Sums):
             check_invertible(state.gram, message.sums()[0][0], self.ridge)
-
-    def sums(self, state: SyncServerState) -> Sequence[Floats]:
-        """Return V_g and b_g."""
-        return state.gram, state.moment
-
-    def revised(self, state: SyncServerState, before: Any, places: Ints | None = None) -> SyncServerState:  # noqa: ARG002
-        """Carry sums over to other features."""
-        if places is not None:
-            carry_sums(state, places)
-        return state
-
-    def carried_over(self, message: Upload, before: Any, places: Ints) -> Upload:  # noqa: ARG002
-        """Return an upload as it is with other features or another ridge."""
-        return carried_upload(message, places, self.ridge)
-
-    def age(self, state: SyncServerState, weight: float) -> None:
-        """Let all uploads so far count for less."""
-        age_arrays(weight, state.gram, state.moment)
-
-    def aged(self, message: Upload, weight: float) -> Upload:
-        """Return an upload of an earlier epoch as it counts now."""
-        return aged_upload(message, weight)
 
     def awaited(self, state: SyncServerState) -> Ints:
         """Return who has not answered the call."""
@@ -239,5 +218,4 @@ class SyncLinUCB(
         thresholds = np.full(setting.clients, self.sync_threshold + TIE if self.sync_threshold > 0 else 0.0)
         greets = np.full(setting.clients, way.meets)
         clients = SyncClients(rule, setting.dimension, thresholds, way, greets)
-        clients.kinds = (*way.downloads, Call)
         return Federation(clients, SyncServer(self.ridge, setting.dimension, way))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedbandit.core.arrays import Floats, Ints
-from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, dot, invert, multiply
+from fedbandit.kernels.linear.ridge import add_observation_to_inverse, add_outer, dot, invert, multiply, trace_of
 from fedbandit.kernels.shared.compiled import compiled
 
 CUT = 1e-8  # eigenvalues up to this count as zero
@@ -63,22 +63,13 @@ def has_full_rank(gram: Floats) -> bool:
 
 
 @compiled
-def trace(matrix: Floats) -> float:
-    """Return the sum of the diagonal."""
-    total = 0.0
-    for i in range(matrix.shape[0]):
-        total += matrix[i, i]
-    return total
-
-
-@compiled
 def compute(gram: Floats, inverse: Floats, outside: Floats, scratch: Floats) -> int:
     """Write the generalised inverse and the projector on what it leaves out; return how it may be updated.
 
     `scratch` holds two square matrices at least as large.
     """
     invert(gram, 0.0, inverse, scratch[0], scratch[1])
-    if trace(inverse) < CALM_TRACE:  # false where a pivot was zero or negative: then it is not a number
+    if trace_of(inverse) < CALM_TRACE:  # false where a pivot was zero or negative: then it is not a number
         return FULL
     values, vectors = np.linalg.eigh(gram)
     inverse[:] = 0.0
@@ -91,7 +82,7 @@ def compute(gram: Floats, inverse: Floats, outside: Floats, scratch: Floats) -> 
             row = into[i]
             for j in range(values.size):
                 row[j] += weight * vectors[j, place]
-    is_calm = trace(inverse) < CALM_TRACE
+    is_calm = trace_of(inverse) < CALM_TRACE
     for value in values:
         is_calm = is_calm and not UNCLEAR < value <= CUT
     return DEFICIENT if is_calm else STALE
@@ -107,7 +98,7 @@ def add_observation(rows: GeneralisedInverses, row: int, gram: Floats, vector: F
             add_observation_to_inverse(inverse, vector, scratch[0, 0, : vector.size])
             return
         if widen(inverse, rows.outside[row], vector, scratch[0]):
-            if trace(rows.outside[row]) < 0.5:  # the trace of a projector is the number of its directions
+            if trace_of(rows.outside[row]) < 0.5:  # the trace of a projector is the number of its directions
                 rows.state[row] = FULL
             return
     grown = gram.copy()
@@ -128,7 +119,7 @@ def widen(inverse: Floats, outside: Floats, vector: Floats, scratch: Floats) -> 
         return True
     multiply(inverse, vector, inner)
     stretch = 1.0 + dot(vector, inner)
-    if trace(inverse) + stretch / square >= CALM_TRACE:
+    if trace_of(inverse) + stretch / square >= CALM_TRACE:
         return False
     for i in range(size):
         for j in range(size):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.kernels.linear.download_check import merge_and_check_arrays
-from fedbandit.kernels.linear.plausible import are_plausible, excess_of, trace_of
+from fedbandit.kernels.linear.plausible import are_plausible, excess_of
+from fedbandit.kernels.linear.ridge import trace_of
 from fedbandit.kernels.shared.compiled import compiled
 
 

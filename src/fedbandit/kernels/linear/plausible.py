@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from fedbandit.core.arrays import Floats
-from fedbandit.kernels.linear.ridge import factorise
+from fedbandit.kernels.linear.ridge import factorise, trace_of
 from fedbandit.kernels.shared.cholesky import backward, forward
-from fedbandit.kernels.shared.compiled import borrowing, compiled
+from fedbandit.kernels.shared.compiled import compiled
 
 TINY = float(np.finfo(np.float64).tiny)
 ENOUGH, MOST_STEPS = 1e-12, 100  # how near the search comes, and after how many steps it ends in any case
@@ -84,16 +84,3 @@ def _missing(gram: Floats, vector: Floats, least: float) -> float:
         backward(upper, size, solved)
         lift += (height * height - height) / (solved * solved).sum()
     return lift if lift > least else 0.0
-
-
-@borrowing
-def trace_of(matrix: Floats) -> float:
-    """Return the trace.
-
-    >>> trace_of(np.eye(3))
-    3.0
-    """
-    total = 0.0
-    for i in range(matrix.shape[0]):
-        total += matrix[i, i]
-    return total

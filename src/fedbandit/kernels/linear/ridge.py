@@ -22,6 +22,15 @@ def dot(left: Floats, right: Floats) -> float:
 
 
 @borrowing
+def trace_of(matrix: Floats) -> float:
+    """Return the sum of the diagonal."""
+    total = 0.0
+    for i in range(matrix.shape[0]):
+        total += matrix[i, i]
+    return total
+
+
+@borrowing
 def multiply(matrix: Floats, vector: Floats, out: Floats) -> None:
     """Write the product of a symmetric matrix and a vector to `out`."""
     for i in range(out.size):

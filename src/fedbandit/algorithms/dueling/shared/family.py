@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from fedbandit.algorithms.attendance import Attendance
+from fedbandit.algorithms.dueling.shared.search import Gradient
 from fedbandit.algorithms.federated_minimum import Gradients, Questions
 from fedbandit.core.algorithm import Algorithm, Setting
 from fedbandit.core.arrays import Floats, Ints
@@ -191,6 +192,20 @@ class DuelingServer(Server):
             own = self.rule.prior * np.eye(len(new))
             check_invertible(shared - own + waiting.rows.sum(axis=0), new, least)
 
+    def receive(self, state: Any, senders: Ints, message: Any) -> Sequence[Outgoing[Download]]:
+        """Note parts, and begin an exchange when all have sent one; go on with a search when all have answered."""
+        questions, attendance = state.questions, state.attendance
+        if isinstance(message, Gradient):
+            is_last = questions.take_in(senders, message, questions.fits(senders, message.number))
+            return self.advance(state) if is_last else ()
+        self.note_part(state, senders, message)
+        attendance.answer(senders)
+        return self.begin(state) if attendance.is_complete and not questions.is_open else ()
+
+    @abstractmethod
+    def note_part(self, state: Any, senders: Ints, message: Any) -> None:
+        """Keep what senders tell of their new duels, until the next exchange."""
+
     @abstractmethod
     def begin(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Begin an exchange with the parts that have come."""
@@ -198,6 +213,10 @@ class DuelingServer(Server):
     @abstractmethod
     def advance(self, state: Any) -> Sequence[Outgoing[Download]]:
         """Go on with a search by the gradients that have come."""
+
+    @abstractmethod
+    def stop(self, state: Any) -> Sequence[Outgoing[Download]]:
+        """End a search that cannot go on, if one is under way; return what clients should know of it, if anything."""
 
     def numbered(self, state: Exchanging) -> int:
         """Return the number of the last question."""

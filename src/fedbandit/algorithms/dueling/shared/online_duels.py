@@ -45,7 +45,7 @@ class Progress(Upload, kind="dueling.progress"):
         check_length("gradient", self.gradient[place], math.sqrt(duels * max(0.0, trace)))
 
     def new_observations(self, before: int) -> int:
-        """Return how many duels the client has had more than it told of before."""
+        """Return how many duels the client has had beyond those that it told of before."""
         return max(0, int(self.rounds.sum()) - before)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from fedbandit.algorithms.glm.shared.messages import Behind, Call, Due, FrozenModel, GlobalModel, NewtonModel, Probe
+from fedbandit.algorithms.glm.shared.messages import Behind, Call, Due, NewModel, Probe
 from fedbandit.algorithms.glm.shared.steps import NoSteps, Shared, nothing_shared
 from fedbandit.algorithms.glm.shared.updates import GlobalUpdate
 from fedbandit.algorithms.glm.shared.widths import WidthRule
@@ -96,9 +95,7 @@ class GlmClients(Clients):
                 return Played(choices[start:], ())
             state.kept = with_more_room(state.kept)
 
-    def receive(
-        self, state: GlmCohortState, to: Ints, message: Call | Probe | FrozenModel | GlobalModel | NewtonModel
-    ) -> Sequence[Outgoing[Upload]]:
+    def receive(self, state: GlmCohortState, to: Ints, message: Call | Probe | NewModel) -> Sequence[Outgoing[Upload]]:
         """Answer a call or a probe; take in the end of an update."""
         if self.update is None:
             return ()
@@ -145,7 +142,7 @@ class GlmClients(Clients):
         state.rows.telling[part] = 0
 
     def _leave_out_few(self, state: GlmCohortState, who: Ints) -> None:
-        """Let clients whose stores were lost, and who are told since when to tell, tell nothing of too few."""
+        """Let clients that are told from which observation on to answer tell nothing if too few have come since."""
         if not self.smallest:
             return
         shared, kept = state.shared, state.kept
@@ -154,7 +151,7 @@ class GlmClients(Clients):
         shared.called[few] = shared.before[few]
         state.rows.telling[few] = telling_of_each(kept, few, shared.called, kept.length)
 
-    def _take_in(self, state: GlmCohortState, to: Ints, message: Any) -> None:
+    def _take_in(self, state: GlmCohortState, to: Ints, message: NewModel) -> None:
         """Set what the update brings, then take in anew what was observed after the call for it."""
         if not to.size:
             return

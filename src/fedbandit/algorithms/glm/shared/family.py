@@ -50,7 +50,7 @@ def calendar(updates: int, setting: Setting, smallest_upload: int) -> Schedule:
 
 
 def _smallest(smallest_upload: int) -> int:
-    """Return how many observations that tell something are news; 0: those that tell nothing will do, too."""
+    """Return how many observations of arms that are not zero are needed; 0: any will do, as smallest_upload is 1."""
     return smallest_upload if smallest_upload > 1 else 0
 
 
@@ -101,9 +101,8 @@ class GlmAlgorithm(Algorithm):
         )  # fmt: skip
         size = setting.dimension
         clients = GlmClients(rule, parts.update, parts.local, parts.width, size)
-        server = GlmServer(parts.update, parts.local, size)
-        if math.isinf(parts.schedule.threshold) and not parts.schedule.updates:
-            server.kinds = ()  # nobody ever calls for an update
+        is_called = math.isfinite(parts.schedule.threshold) or bool(parts.schedule.updates)
+        server = GlmServer(parts.update, parts.local, size, is_called)
         return Federation(clients, server, shortcut_of(clients, server))
 
 

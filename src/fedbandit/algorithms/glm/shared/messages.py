@@ -29,7 +29,7 @@ class Due(Upload, kind="glm.due"):
         check_counts(version=self.version - 1, round=self.round - 1)
 
     def new_observations(self, before: int) -> int:
-        """Return by how many the client has made more than it told of before."""
+        """Return how many observations the client has made beyond those that it told of before."""
         return max(0, int(self.round.sum()) - before)
 
 
@@ -78,7 +78,7 @@ class _Sums(Upload):
         return np.asarray(np.maximum(0, self.observations - self.since))
 
     def new_observations(self, before: int) -> int:
-        """Return by how many the client has made more than it told of before."""
+        """Return how many observations the client has made beyond those that it told of before."""
         return max(0, int(self.observations.sum()) - before)
 
     def rests_on(self, told: int) -> int:  # noqa: ARG002
@@ -116,6 +116,10 @@ class Probe(Download, kind="glm.probe"):
     model: Floats = array(shape=("d",))
     version: int = header()
     step: int = header()
+
+    def named(self, clients: int) -> dict[str, Ints]:
+        """Return the headers by which the answers of so many clients name it."""
+        return {"version": np.full(clients, self.version), "step": np.full(clients, self.step)}
 
 
 class _Answer(Upload):
@@ -156,6 +160,9 @@ class Curvature(_Answer, kind="glm.curvature"):
     step: Ints = header()
 
 
+Answer = Statistics | Batch | Gradient | Curvature  # to a question of an update
+
+
 @dataclass(frozen=True)
 class FrozenModel(Download, kind="glm.frozen-model"):
     """The end of an update where clients do not learn in between (algorithm 4): A and theta."""
@@ -190,3 +197,6 @@ class NewtonModel(Download, kind="glm.newton-model"):
     version: int = header()
     round: int = header()
     observations: int = header()
+
+
+NewModel = FrozenModel | GlobalModel | NewtonModel  # what may end an update

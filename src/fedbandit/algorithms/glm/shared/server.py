@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from fedbandit.algorithms.glm.shared.messages import Batch, Behind, Call, Curvature, Due, Gradient, Statistics
+from fedbandit.algorithms.glm.shared.messages import Answer, Batch, Behind, Call, Curvature, Due, Gradient, Statistics
 from fedbandit.algorithms.glm.shared.plausible import largest_residual, largest_slope
 from fedbandit.algorithms.glm.shared.steps import NoSteps
 from fedbandit.algorithms.glm.shared.updates import CALLED, IDLE, GlmServerState, GlobalUpdate, nothing_learnt
@@ -29,22 +28,19 @@ class GlmServer(Server):
 
     begins_anew = True
 
-    def __init__(self, update: GlobalUpdate | None, local: NoSteps, dimension: int) -> None:
-        """Take the strategies; without a global update the server has nothing to do."""
+    def __init__(self, update: GlobalUpdate | None, local: NoSteps, dimension: int, is_called: bool = True) -> None:
+        """Take the strategies, and whether clients ever call for an update; without one there is nothing to do."""
         self.update = update
         self.local = local
         self.dimension = dimension
-        self.kinds = () if update is None else (Due, Behind, *update.uploads)
+        self.kinds = (Due, Behind, *update.uploads) if update is not None and is_called else ()
 
     def start(self, clients: int) -> GlmServerState:
         """Return a server that has heard nothing."""
         return nothing_learnt(clients, self.dimension)
 
     def receive(
-        self,
-        state: GlmServerState,
-        senders: Ints,
-        message: Due | Behind | Statistics | Batch | Gradient | Curvature,
+        self, state: GlmServerState, senders: Ints, message: Due | Behind | Answer
     ) -> Sequence[Outgoing[Download]]:
         """Begin an update, take in answers, or help a client that missed the end of the last update."""
         if self.update is None:
@@ -57,7 +53,8 @@ class GlmServer(Server):
         return self._take_in(state, self.update, senders, message)
 
     def check(
-        self, state: GlmServerState, sender: int, message: Any, bounds: Bounds, observations: int  # noqa: ARG002
+        self, state: GlmServerState, sender: int, message: Due | Behind | Answer, bounds: Bounds,
+        observations: int,  # noqa: ARG002
     ) -> None:  # fmt: skip
         """Refuse an update that is far ahead, and answers that are too large for the sender's n observations.
 
@@ -73,8 +70,8 @@ class GlmServer(Server):
             return
         self._check_kind(state, self.update, message)
         if not isinstance(message, Statistics):
-            is_batch = isinstance(message, Batch)
-            self.check_size(state, message, int(message.told()[0]) if is_batch else _told(state, sender), bounds)
+            told = int(message.told()[0]) if isinstance(message, Batch) else _told(state, sender)
+            self.check_size(state, message, told, bounds)
 
     def check_size(self, state: GlmServerState, message: Batch | Gradient | Curvature, n: int, bounds: Bounds) -> None:
         """Refuse an answer to the open question that is too large for n observations."""
@@ -166,7 +163,7 @@ class GlmServer(Server):
         return outgoing
 
     def _take_in(
-        self, state: GlmServerState, update: GlobalUpdate, senders: Ints, message: Any
+        self, state: GlmServerState, update: GlobalUpdate, senders: Ints, message: Answer
     ) -> Sequence[Outgoing[Download]]:
         fits = state.questions.fits(senders, message.step) & (message.version == state.version + 1)
         if not fits.any():

@@ -126,11 +126,7 @@ class Accelerated(RegressionSolver):
 
     def answer(self, kept: Kept, to: Ints, stop: Ints, probe: Probe, link: int) -> Gradient:
         """Return the gradients."""
-        return Gradient(
-            _gradients(kept, to, stop, probe.model, link),
-            version=np.full(len(to), probe.version),
-            step=np.full(len(to), probe.step),
-        )
+        return Gradient(_gradients(kept, to, stop, probe.model, link), **probe.named(len(to)))
 
     def move(self, search: Search, gradient: Floats, answers: Answers) -> None:
         """Step along the gradient, and on by the momentum."""
@@ -154,8 +150,7 @@ class DampedNewton(RegressionSolver):
         return Curvature(
             _gradients(kept, to, stop, probe.model, link),
             curvature_of_each(kept, to, stop, probe.model, link),
-            version=np.full(len(to), probe.version),
-            step=np.full(len(to), probe.step),
+            **probe.named(len(to)),
         )
 
     def move(self, search: Search, gradient: Floats, answers: Answers) -> None:

@@ -7,11 +7,11 @@ is in `fedbandit.kernels.glm.rows`, under the rule's code.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fedbandit.algorithms.glm.shared.messages import FrozenModel, GlobalModel, NewtonModel
+from fedbandit.algorithms.glm.shared.messages import FrozenModel, GlobalModel, NewModel, NewtonModel
 from fedbandit.algorithms.glm.shared.updates import GlmServerState
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.messages import Download
@@ -57,7 +57,7 @@ class NoSteps:
         """Return A and theta."""
         return FrozenModel(state.gram, state.model, state.version, state.round, state.observations)
 
-    def take_in(self, rows: GlmRows, shared: Shared, to: Ints, message: Any) -> None:
+    def take_in(self, rows: GlmRows, shared: Shared, to: Ints, message: NewModel) -> None:
         """Set V and theta, and begin to wait anew."""
         inverse, _ = _inverse(message.gram, self.ridge)
         rows.gram[to], rows.inverse[to] = message.gram, inverse
@@ -79,11 +79,12 @@ class NewtonSteps(NoSteps):
             state.gram, state.moment, state.model, state.version, state.round, state.observations
         )  # fmt: skip
 
-    def take_in(self, rows: GlmRows, shared: Shared, to: Ints, message: Any) -> None:
+    def take_in(self, rows: GlmRows, shared: Shared, to: Ints, message: NewModel) -> None:
         """Set b and |z|^2 as well.
 
         |z|^2 grows by theta^T (sum of dA) theta, and the client knows it from b, which grew by (sum of dA) theta.
         """
+        assert not isinstance(message, FrozenModel), "`publish` makes none"
         predictor = self.predictor(shared, to, message)
         shared.square[to] += ((message.moment - shared.moment[to]) * predictor).sum(axis=1)
         super().take_in(rows, shared, to, message)
@@ -94,7 +95,7 @@ class NewtonSteps(NoSteps):
         multiply(rows.inverse[to[0]], message.moment, centre)
         rows.estimate[to] = centre
 
-    def predictor(self, shared: Shared, to: Ints, message: Any) -> Floats:  # noqa: ARG002
+    def predictor(self, shared: Shared, to: Ints, message: GlobalModel | NewtonModel) -> Floats:  # noqa: ARG002
         """Return the models whose predictions the new part of b holds: the new one."""
         return np.tile(message.model, (len(to), 1))
 
@@ -112,19 +113,20 @@ class GradientSteps(NewtonSteps):
             state.metric, state.gram, state.moment, state.model, state.version, state.round, state.observations
         )
 
-    def take_in(self, rows: GlmRows, shared: Shared, to: Ints, message: Any) -> None:
+    def take_in(self, rows: GlmRows, shared: Shared, to: Ints, message: NewModel) -> None:
         """Set A as well.
 
         The online sum grows by g^T A^-1 g of the global step, and the client knows it from the determinant of A, which
         grew by the factor 1 + s for g^T A^-1 g = s / (1 + s).
         """
+        assert isinstance(message, NewtonModel), "`publish` makes no other"
         inverse, log_det = _inverse(message.metric, self.ridge)
         shared.online[to] += 1.0 - np.exp(shared.log_det[to] - log_det)
         shared.log_det[to] = log_det
         rows.metric[to], rows.metric_inverse[to] = message.metric, inverse
         super().take_in(rows, shared, to, message)
 
-    def predictor(self, shared: Shared, to: Ints, message: Any) -> Floats:  # noqa: ARG002
+    def predictor(self, shared: Shared, to: Ints, message: GlobalModel | NewtonModel) -> Floats:  # noqa: ARG002
         """Return the models whose predictions the new part of b holds: the ones before."""
         return np.asarray(shared.model[to])
 

@@ -10,21 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
-from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays, aged_upload
 from fedbandit.algorithms.linear.shared.messages import Sums, Welcome
 from fedbandit.algorithms.linear.shared.questions import Asks
+from fedbandit.algorithms.linear.shared.summing_server import SummingServer
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import SLACK, Bounds, check_invertible, check_not_ahead
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import Outgoing, Server
-from fedbandit.core.messages import Download, Upload
+from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.messages import Download
 from fedbandit.kernels.linear.ridge import factorise
 
 _MOST_GROWTH = 500.0  # of the logarithm of an eigenvalue: more than numbers up to 1e100 can make
@@ -39,17 +37,14 @@ class SumsState:
     version: int
 
 
-class AnsweringServer(Server):
+class AnsweringServer(SummingServer[SumsState]):
     """Merges uploads, and answers."""
 
     def __init__(self, ridge: float, dimension: int, growths: Floats, way: Way) -> None:
         """Take the regularisation, and each client's growth of log det beyond which its question is answered."""
-        self.ridge = ridge
-        self.dimension = dimension
+        super().__init__(ridge, dimension, way)
         self.growths = growths
         self.way = way
-        self.kinds = way.uploads
-        self.rounding = encoding.ROUNDING[way.precision]
         self.least_level = dimension * math.log(ridge)
 
     def start(self, clients: int) -> SumsState:  # noqa: ARG002
@@ -81,7 +76,7 @@ class AnsweringServer(Server):
             return state.version > 0
         if not isinstance(message, Asks):
             return self.way.delivery is Delivery.REPLY
-        if state.version == message.includes[each]:  # more than there is knows who has met a coordinator's lost life
+        if state.version == message.includes[each]:  # it includes more where the coordinator has lost uploads
             return False
         log_det = factorise(state.gram, self.ridge, np.empty_like(state.gram))
         growth: float = self.growths[sender]
@@ -103,25 +98,3 @@ class AnsweringServer(Server):
                     f"level is {level:g}: log det(V + ridge I) is at least d log ridge = {self.least_level:g}, "
                     f"and less than {_MOST_GROWTH:g} d above it"
                 )
-
-    def revised(self, state: SumsState, before: Any, places: Ints | None = None) -> SumsState:  # noqa: ARG002
-        """Carry sums over to other features."""
-        if places is not None:
-            carry_sums(state, places)
-        return state
-
-    def carried_over(self, message: Upload, before: Any, places: Ints) -> Upload:  # noqa: ARG002
-        """Return an upload as it is with other features or another ridge."""
-        return carried_upload(message, places, self.ridge)
-
-    def age(self, state: SumsState, weight: float) -> None:
-        """Let all uploads so far count for less."""
-        age_arrays(weight, state.gram, state.moment)
-
-    def aged(self, message: Upload, weight: float) -> Upload:
-        """Return an upload of an earlier epoch as it counts now."""
-        return aged_upload(message, weight)
-
-    def sums(self, state: SumsState) -> Sequence[Floats]:
-        """Return V_g and b_g."""
-        return state.gram, state.moment

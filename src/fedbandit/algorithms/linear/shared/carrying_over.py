@@ -88,12 +88,14 @@ def _model(model: Model, places: Ints) -> Model:
     return Model(gram, moment, np.zeros_like(gram), np.zeros_like(moment), model.log_det)
 
 
-class _Summed(Protocol):
+class Summed(Protocol):
+    """The state of a server that keeps V_g and b_g."""
+
     gram: Floats
     moment: Floats
 
 
-def carry_sums(state: _Summed, places: Ints) -> None:
+def carry_sums(state: Summed, places: Ints) -> None:
     """Carry over V_g and b_g of a server."""
     state.gram, state.moment = matrices(state.gram, places), vectors(state.moment, places)
 

@@ -20,8 +20,7 @@ import numpy as np
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.arrays import Floats
 from fedbandit.core.changes import Change
-from fedbandit.core.errors import InvalidInput
-from fedbandit.core.parameters import parameter
+from fedbandit.core.parameters import parameter, require_one_each
 from fedbandit.core.smallest_upload import smallest_upload_parameter
 from fedbandit.kernels.linear.confidence import Width
 from fedbandit.kernels.linear.rules import AUTO, IGW, PERTURBED, THOMPSON, UCB, GapRule, Rule, ScoreRule
@@ -106,10 +105,7 @@ def per_client(name: str, value: float | tuple[float, ...], clients: int) -> Flo
     >>> per_client("upload_threshold", 2.0, 3)
     array([2., 2., 2.])
     """
-    if isinstance(value, tuple) and len(value) != clients:
-        raise InvalidInput(
-            f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
-        )
+    require_one_each(name, value, clients)
     return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), clients))
 
 

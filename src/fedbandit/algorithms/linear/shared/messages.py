@@ -74,7 +74,7 @@ class Factors(Counted, kind="lean.sums"):
         return multiplied_out(self.factor), self.moment.astype(np.float64)
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
-        """Refuse counts that are none, sums of nothing, and more rows than observations."""
+        """Refuse impossible counts, sums of no observations that are not zero, and more rows than observations."""
         check_counts(observations=self.observations)
         rows = np.count_nonzero(self.factor.any(axis=-1), axis=-1)
         if (rows > self.observations).any():

@@ -25,7 +25,7 @@ class Prefix(Upload, kind="private.prefix"):
     stream: Ints = header()
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
-        """Refuse counts that are none; what noised sums can be, the server knows, since it knows the noise."""
+        """Refuse impossible counts; what noised sums can be, the server knows, since it knows the noise."""
         check_counts(release=self.release, observations=self.observations, stream=self.stream)
 
     def new_observations(self, before: int) -> int:

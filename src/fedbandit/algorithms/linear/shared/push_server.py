@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from fedbandit.algorithms.linear.shared import encoding
-from fedbandit.algorithms.linear.shared.carrying_over import carried_upload, carry_sums, matrices
-from fedbandit.algorithms.linear.shared.forgetting import age_arrays, age_contacts, aged_upload, set_levels
+from fedbandit.algorithms.linear.shared.carrying_over import matrices
+from fedbandit.algorithms.linear.shared.forgetting import age_contacts, set_levels
 from fedbandit.algorithms.linear.shared.messages import Hello, Sums, Welcome
+from fedbandit.algorithms.linear.shared.summing_server import SummingServer
 from fedbandit.algorithms.linear.shared.ways import Way
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.bounds import SLACK, Bounds, check_invertible, is_lost_in
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.former_names import formerly
-from fedbandit.core.interfaces import Outgoing, Server
+from fedbandit.core.interfaces import Outgoing
 from fedbandit.core.messages import Download, Upload
 from fedbandit.core.taking_many import LookedOver
 from fedbandit.kernels.linear.download_check import (
@@ -37,8 +38,7 @@ from fedbandit.kernels.linear.many_uploads import (
     merge_some,
     trace_of_all,
 )
-from fedbandit.kernels.linear.plausible import trace_of
-from fedbandit.kernels.linear.ridge import factorise
+from fedbandit.kernels.linear.ridge import factorise, trace_of
 from fedbandit.kernels.linear.snapshots import free_slot
 from fedbandit.kernels.shared.rows import doubled_array
 
@@ -57,17 +57,13 @@ class AsyncServerState:
     rows: int  # copies of clients' own in use
 
 
-class PushServer(Server):
+class PushServer(SummingServer[AsyncServerState]):
     """Merges uploads and sends each client a snapshot when what it lacks has grown enough."""
 
     def __init__(self, ridge: float, dimension: int, growths: Floats, way: Way) -> None:
         """Take the regularisation, and each client's growth of log det beyond which it is owed a download."""
-        self.ridge = ridge
-        self.dimension = dimension
+        super().__init__(ridge, dimension, way)
         self.sizes = {"d": dimension}
-        self.kinds = way.uploads
-        self.precision = way.precision
-        self.rounding = encoding.ROUNDING[way.precision]
         self.log_gammas = growths
 
     def start(self, clients: int) -> AsyncServerState:
@@ -91,7 +87,7 @@ class PushServer(Server):
             for sender in senders.tolist():
                 if state.contacts.level[sender] == np.inf:
                     meet(state.contacts, sender, self.ridge, self.dimension, self.log_gammas[sender])
-            return self._welcome(state, senders) if isinstance(message, Welcome) else ()
+            return self._share_all(state, senders) if isinstance(message, Welcome) and state.uploads else ()
         gram, moment = message.sums()
         return [
             outgoing
@@ -142,36 +138,24 @@ class PushServer(Server):
 
     def revised(self, state: AsyncServerState, before: Any, places: Ints | None = None) -> AsyncServerState:
         """Carry sums over; compare with what thresholds make of the copies last shared, from the next upload on."""
+        state = super().revised(state, before, places)
         if places is not None:
-            carry_sums(state, places)
             common, own = matrices(state.copies.common, places), matrices(state.copies.own, places)
             state.copies = Copies(common, state.copies.users, own)
         if places is not None or (before.log_gammas != self.log_gammas).any():
             set_levels(state.contacts, state.copies, self.log_gammas, self.ridge)
         return state
 
-    def carried_over(self, message: Upload, before: Any, places: Ints) -> Upload:  # noqa: ARG002
-        """Return an upload as it is with other features or another ridge."""
-        return carried_upload(message, places, self.ridge)
-
     def age(self, state: AsyncServerState, weight: float) -> None:
         """Let all uploads so far count for less, in the sums and in the copies last shared with clients."""
-        age_arrays(weight, state.gram, state.moment)
+        super().age(state, weight)
         age_contacts(state.contacts, state.copies, self.log_gammas, self.ridge, weight)
-
-    def aged(self, message: Upload, weight: float) -> Upload:
-        """Return an upload of an earlier epoch as it counts now."""
-        return aged_upload(message, weight)
 
     def _shared_with(self, state: AsyncServerState, client: int) -> Floats:
         slot, row = state.contacts.slot_of[client], state.contacts.row_of[client]
         if slot >= 0:
             return np.asarray(state.copies.common[slot])
         return np.asarray(state.copies.own[row]) if row >= 0 else np.zeros_like(state.gram)
-
-    def sums(self, state: AsyncServerState) -> Sequence[Floats]:
-        """Return V_g and b_g."""
-        return state.gram, state.moment
 
     def _merge(
         self, state: AsyncServerState, sender: int, gram: Floats, moment: Floats
@@ -189,28 +173,19 @@ class PushServer(Server):
         )  # fmt: skip
         return self._send(state, clients) if clients.size else ()
 
-    def _welcome(self, state: AsyncServerState, senders: Ints) -> Sequence[Outgoing[Download]]:
-        """Send newcomers all that there is, unless that is nothing; they lack nothing then."""
-        if not state.uploads:
-            return ()
-        self._make_room(state)
-        note_download(
-            state.contacts, state.copies, senders, state.gram, state.uploads,
-            self.log_gammas, factorise(state.gram, self.ridge, np.empty_like(state.gram)),
-        )  # fmt: skip
-        return self._send(state, senders)
-
     def tell_anew(self, state: AsyncServerState, to: Ints) -> Sequence[Outgoing[Download]]:
         """Send all that there is to those of the clients whom it has met, also if that is nothing."""
         met = to[state.contacts.level[to] != np.inf]
-        if not met.size:
-            return ()
+        return self._share_all(state, met) if met.size else ()
+
+    def _share_all(self, state: AsyncServerState, clients: Ints) -> Sequence[Outgoing[Download]]:
+        """Send clients all that there is; they lack nothing then."""
         self._make_room(state)
         note_download(
-            state.contacts, state.copies, met, state.gram, state.uploads,
+            state.contacts, state.copies, clients, state.gram, state.uploads,
             self.log_gammas, factorise(state.gram, self.ridge, np.empty_like(state.gram)),
         )  # fmt: skip
-        return self._send(state, met)
+        return self._send(state, clients)
 
     def _send(self, state: AsyncServerState, clients: Ints) -> Sequence[Outgoing[Download]]:
         state.version += 1

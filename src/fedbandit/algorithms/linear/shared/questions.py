@@ -17,7 +17,7 @@ class Asks(Upload):
     includes: Ints  # how many uploads, of all clients, what it knows includes
 
     def check(self, bounds: Bounds) -> None:
-        """Refuse a count that is none, and what is wrong with what else it is."""
+        """Refuse an impossible count, and what the other parts of the message refuse."""
         super().check(bounds)
         check_counts(includes=self.includes)
 

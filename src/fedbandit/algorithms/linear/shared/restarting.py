@@ -22,6 +22,7 @@ from fedbandit.algorithms.linear.shared.cohort import LinearCohortState
 from fedbandit.algorithms.linear.shared.exchange import note_signal, uploads_lacking
 from fedbandit.algorithms.linear.shared.messages import Shared
 from fedbandit.algorithms.linear.shared.ways import Delivery, Way
+from fedbandit.core.around import ServerAround, WithOwnState
 from fedbandit.core.arrays import Bools, Floats, Ints
 from fedbandit.core.bounds import Bounds, check_counts
 from fedbandit.core.errors import InvalidInput
@@ -38,12 +39,12 @@ _notice = AtOnce(notice, lambda *call: call[4].size ** 2)
 
 @dataclass(frozen=True)
 class Alarm(Upload, kind="linear.alarm"):
-    """A client has changed its mind whether the world has changed: it finds so if it has done that an odd time."""
+    """A client finds that the world has changed, or finds so no longer; `changes` is odd while it finds so."""
 
     changes: Ints = header()  # how often, since all was last forgotten
 
     def check(self, bounds: Bounds) -> None:  # noqa: ARG002
-        """Refuse a count that is none."""
+        """Refuse an impossible count."""
         check_counts(changes=self.changes)
 
 
@@ -85,11 +86,11 @@ class WatchingClients(TurnByTurn, LinearClients):
         return [Outgoing(tellers, Alarm(state.watch.changes[tellers])), *super().learn(state, who, seen)]
 
     def receive(self, state: Any, to: Ints, message: Shared | Restart) -> Sequence[Outgoing[Upload]]:
-        """Note a snapshot. A restart has done what it does when its clock was read."""
+        """Note a snapshot. A restart needs nothing here: all was forgotten when its clock was read."""
         return () if isinstance(message, Restart) else super().receive(state, to, message)
 
     def receive_late(self, state: Any, to: Ints, message: Shared, lacks: Ints) -> Sequence[Outgoing[Upload]]:
-        """Take in a snapshot as others do; whom it answers, and lacks no more than an alarm of, may upload again."""
+        """Take in a snapshot as others do; a client that it answers may upload again, if all it lacks are alarms."""
         super().receive_late(state, to, message, lacks)
         if self.way.delivery is Delivery.REPLY:
             for row, each in zip(state.row_of[to].tolist(), lacks.tolist(), strict=True):
@@ -126,18 +127,18 @@ class RestartingServerState:
     restarts: int
 
 
-class RestartingServer(Server):
-    """Lets all be forgotten when enough clients find that the world has changed; in all else the server within."""
+class RestartingServer(WithOwnState, ServerAround):
+    """Lets all be forgotten when enough clients find that the world has changed; in all else the server within.
 
-    may_restart = True
+    Of what only some servers can do it forgets alone.
+    """
 
     def __init__(self, within: Server, quorum: int) -> None:
         """Take the server, and how many clients must find so at once."""
-        self.within = within
+        super().__init__(within)
+        self.may_restart = True
         self.quorum = quorum
-        self.sizes = within.sizes
         self.kinds = (*(within.kinds or ()), Alarm)
-        self.rounding = within.rounding
 
     def start(self, clients: int) -> RestartingServerState:
         """Return a server that has received nothing."""
@@ -162,10 +163,6 @@ class RestartingServer(Server):
         if not isinstance(message, Alarm):
             self.within.check(state.within, sender, message, bounds, observations)
 
-    def sums(self, state: RestartingServerState) -> Sequence[Floats]:
-        """Return the sums of the server within."""
-        return self.within.sums(state.within)
-
     def age(self, state: RestartingServerState, weight: float) -> None:
         """Let all uploads so far count for less; with nothing left, nobody finds that anything has changed."""
         _forgets(self.within).age(state.within, weight)
@@ -173,7 +170,7 @@ class RestartingServer(Server):
             state.changes[:] = 0
 
     def aged(self, message: Upload, weight: float) -> Upload:
-        """Return an upload of an earlier epoch as it counts now; an alarm of before a restart says nothing."""
+        """Return an upload of an earlier epoch as it counts now; an alarm from before a restart says nothing."""
         if isinstance(message, Alarm):
             return message if weight > 0.0 else Alarm(np.zeros_like(message.changes))
         aged: Upload = _forgets(self.within).aged(message, weight)

@@ -57,7 +57,7 @@ class Way:
 
     @property
     def smallest(self) -> int:
-        """Return how many observations that tell something make an upload; 0: those that tell nothing will do, too."""
+        """Return how many observations of arms that are not zero an upload needs; 0: any will do."""
         return self.smallest_upload if self.smallest_upload > 1 else 0
 
     @property
