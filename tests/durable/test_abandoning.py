@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fedbandit.core.bounds import Bounds
+from fedbandit.core.deadlines import RefusedSums, Waiting
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.secure.gathering import NONE, UNMASK
@@ -41,7 +43,7 @@ def test_an_operator_is_told_of_a_sum_that_has_long_waited_until_it_is_over():
     assert kinds == [[], [], ["sum-waits"], ["sum-waits"]]
     (concern,) = server.concerns
     assert concern.text == (
-        "secure aggregation 1:0 waits for too many of its sites to end, 2, 3: start them, or give it up with "
+        "the last step of secure aggregation 1:0 lacks answers of sites 2, 3: start them, or give it up with "
         "`fedbandit abandon` if they are lost for good"
     )
     pair.asking(server, sites)
@@ -60,6 +62,46 @@ def test_an_operator_is_told_of_a_sum_that_no_honest_sites_can_have():
     assert [each.kind for each in server.concerns] == ["sum-refused"]
     assert not server.node.state.within.gram.any()
     pair.open_server(PLAIN).look_at_sums(5.0)
+
+
+class Patient:
+    """A server side that waits, and refuses sums, without any secure aggregation."""
+
+    def __init__(self, within):
+        self.within, self.waiting = within, Waiting(7, "the vote", [0, 2], [1])
+
+    def __getattr__(self, name):
+        return getattr(self.within, name)
+
+    def waits_beyond(self, state):
+        return self.waiting
+
+    def abandon(self, state):
+        self.waiting = None
+        return ()
+
+    def sum_limits(self, state):
+        return self.within.bounds(Bounds())
+
+    def limit_sums(self, state, limits):
+        return
+
+    def refused_sums(self, state):
+        return RefusedSums(1, "it is green")
+
+
+def test_whatever_server_waits_and_refuses_is_looked_after_without_a_look_into_its_state():
+    server = pair.open_server(PLAIN)
+    server.node.side = Patient(server.node.side)
+    server.look_at_sums(0.0)
+    server.look_at_sums(600.0)
+    waits, refused = sorted((each.text for each in server.concerns), key=lambda text: "sum of" in text)
+    assert "the vote" in waits
+    assert "sites 1:" in waits
+    assert "it is green" in refused
+    assert server.abandon(601.0) == ([0, 2], [1])
+    server.look_at_sums(602.0)
+    assert [each.kind for each in server.concerns] == ["sum-refused"]
 
 
 def test_there_is_nothing_to_give_up_but_a_last_step():

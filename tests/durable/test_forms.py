@@ -1,4 +1,4 @@
-"""Features are added and removed, and the ridge changes, while uploads and downloads of before are under way."""
+"""Features are added and removed, and the ridge changes, while earlier uploads and downloads are under way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class World:
 
     def __init__(self, dimension=3):
         self.rng = np.random.default_rng(5)
-        self.observed = []  # with all features, those of before in their place
+        self.observed = []  # with all features, earlier ones in their place
         self.dimension = dimension
 
     def turn(self, site, reward=0.5):

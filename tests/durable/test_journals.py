@@ -246,5 +246,5 @@ def test_a_database_that_goes_away_is_named(postgres_url):
     journal._base.execute("SELECT 1")
     with import_module("psycopg").connect(postgres_url, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s)", (journal._base.info.backend_pid,))
-    with pytest.raises(InvalidInput, match=r"the journal 'gone' cannot be used \(.*\): mend the database"):
+    with pytest.raises(InvalidInput, match=r"the journal 'gone' cannot be used \(.*\): see that the database runs"):
         journal.sync()

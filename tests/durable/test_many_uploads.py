@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from fedbandit.algorithms.linear.shared.encoding import kinds_of_upload, upload
+from fedbandit.algorithms.linear.shared.messages import Hello
 from fedbandit.algorithms.linear.shared.push_server import PushServer
 from fedbandit.core.bounds import Bounds
+from fedbandit.core.taking_many import LookedOver
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.many_uploads import Arrived
 from fedbandit.durable.postbox import posted
@@ -194,6 +196,15 @@ def test_uploads_that_rest_on_too_few_observations_are_left():
     server.validation.smallest_upload = 2
     assert server.take_in_together([sent(0, 2, body(rng, "float64", observations=1))], 7.0) == [False]
     assert server.take_in_together([sent(0, 2, body(rng, "float64", observations=2))], 7.0) == [True]
+
+
+def test_signals_are_taken_in_one_by_one_whatever_the_algorithm_would_take_together(monkeypatch):
+    server, hello = begun(), encode(Hello())
+    assert server.receive(sent(0, 2, hello).data, 7.0, 0).outcome.value == "accepted"
+    fine = LookedOver(np.ones(1, dtype=np.int64), np.zeros(1))
+    monkeypatch.setattr(PushServer, "look_over", lambda *_: fine)
+    monkeypatch.setattr(PushServer, "receive_some", lambda *_: (1, ()))
+    assert server.take_in_together([sent(0, 3, hello)], 7.0) == [False]
 
 
 def test_an_algorithm_that_fails_half_way_leaves_nothing_half_done(monkeypatch):

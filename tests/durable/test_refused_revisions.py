@@ -45,6 +45,17 @@ def test_an_earlier_revision_that_comes_late_changes_nothing():
     assert sites[0].charter.algorithm.upload_threshold == 1e9
 
 
+def test_a_revision_that_cannot_carry_over_what_was_learnt_changes_nothing():
+    server, sites = federation()
+    life = sites[0].life
+    life.node.form = 7  # of which the revision says nothing
+    before = life.agreed, life.schema, life.side
+    revise(server, EAGER)
+    with pytest.raises(ProtocolError, match="a revision that knows nothing of the form"):
+        to_sites(sites, server.commit())
+    assert (life.agreed, life.schema, life.side) == before
+
+
 REFUSED = {
     "a name that there is not": ({"uplod_threshold": "3"}, "unknown name 'uplod_threshold': did you mean"),
     "a value that is none": ({"upload_threshold": "much"}, "upload_threshold must be a number, not 'much'"),

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedbandit.durable.introductions import HOUR
+from fedbandit.durable.concerns import HOUR
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.outbox import KEPT_ACKNOWLEDGED
+from fedbandit.durable.outbox import MOST_WAITING
 from fedbandit.durable.outcome import Outcome
 from fedbandit.durable.site_epochs import KEPT_DIGESTS
 from fedbandit.site.opening import fresh_number
@@ -193,7 +193,7 @@ def test_an_upload_that_was_acknowledged_in_the_place_of_anothers_is_sent_by_the
 
 def test_what_is_remembered_of_acknowledged_uploads_is_bounded():
     server, (one, other) = clones()
-    for seed in range(KEPT_ACKNOWLEDGED + 3):
+    for seed in range(MOST_WAITING + 3):
         turn(one, seed)
         turn(other, seed=1000 + seed)
         to_server(server, one.commit() + other.commit())
@@ -201,7 +201,7 @@ def test_what_is_remembered_of_acknowledged_uploads_is_bounded():
     refusals = [each for each in frames if Frame.from_bytes(each[1]).kind is Kind.REFUSAL]
     hear([other], [each for each in frames if each not in refusals])
     hear([other], refusals)
-    assert len(other.refused) == KEPT_ACKNOWLEDGED
+    assert len(other.refused) == MOST_WAITING
 
 
 def test_what_a_clone_has_heard_outlives_its_restart():

@@ -1,8 +1,9 @@
 """Sums of secure aggregations: by which limits they are checked, and what becomes of one that never comes.
 
-Until that step a deadline drops an aggregation, and sites keep their data. In it they have counted their parts as
-spent, so that no deadline applies, and any t answers give the sum, whenever they come. If so many sites are lost for
-good that t cannot be had, an operator gives the sum up: that is a record of the journal, and the sum is never made.
+A secure aggregation has four steps. Up to the last one a deadline drops it, and sites keep their data. In the last one
+sites have counted their parts as spent, so no deadline applies, and any t answers give the sum, whenever they come. If
+so many sites are lost for good that t cannot be had, an operator gives the sum up: that is a record of the journal, and
+the sum is never made.
 
 A sum is checked against the federation's limits as one site's upload of so many observations. Whether it passes decides
 about the state, so that the limits are in the journal too, before the first frame that is taken in with them.
@@ -13,12 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fedbandit.core.arrays import Ints
-from fedbandit.core.bounds import Bounds
-from fedbandit.core.deadlines import GivesUp
+from fedbandit.core.deadlines import ChecksSums, GivesUp, Waiting
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.renewal import DAY
+from fedbandit.durable.concerns import DAY
 from fedbandit.durable.revised_server import RevisedServer
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import ServerRecord, What, limited, limits_in
 from fedbandit.protocol.envelope import Envelope
 
 WAITS, REFUSED = "sum-waits", "sum-refused"
@@ -32,15 +32,6 @@ class Abandoned(NamedTuple):
     awaited: list[int]
 
 
-def limits_in(record: ServerRecord) -> Bounds:
-    """Return the limits that a record tells.
-
-    >>> limits_in(ServerRecord(What.LIMITED, 7.5, b"2.0 inf"))
-    Bounds(context=2.0, reward=inf)
-    """
-    return Bounds(*map(float, record.data.split()))
-
-
 class AbandoningServer(RevisedServer):
     """The part of a coordinator that looks after sums, and can give one up."""
 
@@ -51,37 +42,39 @@ class AbandoningServer(RevisedServer):
         """Return the sites for which an open round waits."""
         return self.node.awaited()
 
-    def waits_beyond_deadlines(self) -> list[int] | None:
+    def waits_beyond_deadlines(self) -> Waiting | None:
         """Return who has not answered the last step of a secure aggregation; None while none is in its last step."""
         side = self.node.side
-        awaited = side.waits_beyond(self.node.state) if isinstance(side, GivesUp) else None
-        return None if awaited is None else awaited.tolist()
+        return side.waits_beyond(self.node.state) if isinstance(side, GivesUp) else None
 
     def look_at_sums(self, now: float) -> None:
         """Tell an operator of a sum that has long waited for sites, and of one that no honest sites can have."""
-        if not isinstance(self.node.side, GivesUp):
+        self._look_at_last_step(now)
+        side = self.node.side
+        if not isinstance(side, ChecksSums):
             return
-        gathering, awaited = self.node.state.gathering, self.waits_beyond_deadlines()
-        if awaited is None or self._last_step[0] != gathering.version:
-            self._last_step = 0 if awaited is None else gathering.version, now
-            self.concerns.clear(WAITS)
-        elif now - self._last_step[1] >= LONG_SECONDS:
-            listed = ", ".join(map(str, awaited))
-            text = f"secure aggregation {gathering.name} waits for too many of its sites to end, {listed}: start them, "
-            self.concerns.note(WAITS, f"{text}or give it up with `fedbandit abandon` if they are lost for good", now)
-        if gathering.refused > self._refused_sums:
-            text = (
-                f"the sum of a secure aggregation is none that observations can have ({gathering.reason}), and was not "
-            )
+        refused = side.refused_sums(self.node.state)
+        if refused.total > self._refused_sums:
+            text = f"no observations can have the sum of a secure aggregation ({refused.reason}), and it was not "
             blamed = "taken in: some site lies or is broken, and nobody can tell which"
             self.concerns.note(REFUSED, text + blamed, now, lasts=DAY)
-        self._refused_sums = gathering.refused
+        self._refused_sums = refused.total
+
+    def _look_at_last_step(self, now: float) -> None:
+        waiting = self.waits_beyond_deadlines()
+        if waiting is None or self._last_step[0] != waiting.number:
+            self._last_step = 0 if waiting is None else waiting.number, now
+            self.concerns.clear(WAITS)
+        elif now - self._last_step[1] >= LONG_SECONDS:
+            listed = ", ".join(map(str, waiting.awaited))
+            text = f"the last step of secure aggregation {waiting.name} lacks answers of sites {listed}: start them, "
+            self.concerns.note(WAITS, f"{text}or give it up with `fedbandit abandon` if they are lost for good", now)
 
     def _limit_sums(self, now: float) -> None:
         """Write down by which limits sums are checked, where these are others than before."""
         before, limits = self.node.sum_limits(), self.validation.limits.bounds
         if before not in (None, limits):
-            record = ServerRecord(What.LIMITED, now, f"{limits.context!r} {limits.reward!r}".encode())
+            record = limited(now, limits)
             self._append(record)
             self._take_in(record)
 
@@ -94,17 +87,15 @@ class AbandoningServer(RevisedServer):
 
     def abandon(self, now: float) -> Abandoned:
         """Give up the secure aggregation whose last step is under way; sites hear of it when they next ask."""
-        side = self.node.side
-        if not isinstance(side, GivesUp):
+        if not isinstance(self.node.side, GivesUp):
             raise InvalidInput("this federation has no secure_aggregation: there is nothing to abandon")
-        awaited = self.waits_beyond_deadlines()
-        if awaited is None:
+        waiting = self.waits_beyond_deadlines()
+        if waiting is None:
             raise InvalidInput(
                 "no secure aggregation waits for answers that no deadline goes on without: there is nothing to abandon"
             )
-        answered = sorted(self.node.state.gathering.shares)
         record = ServerRecord(What.ABANDONED, now)
         self._append(record)
         self._take_in(record)
         self._sync()
-        return Abandoned(answered, awaited)
+        return Abandoned(waiting.answered, waiting.awaited)

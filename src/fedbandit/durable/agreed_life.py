@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fedbandit.core.interfaces import Clients
 from fedbandit.core.messages import Download
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.revisions import Agreed
@@ -15,9 +16,9 @@ class AgreedLife:
     def __init__(self, agreed: Agreed, number: int) -> None:
         """Begin with a client that knows nothing."""
         self.number = number
-        self._agree_on(agreed)
-        self.node = ClientNode(self.side, 1, first=number)
+        self.node = ClientNode(agreed.charter.build_for(number).clients, 1, first=number)
         self.node.know(agreed)
+        self._agree_on(agreed)
 
     def revise(self, agreed: Agreed) -> None:
         """Go on with a later revision of the charter: what was learnt stays, and counts as it says.
@@ -25,13 +26,22 @@ class AgreedLife:
         A site that was opened with the charter of today, and hears only now which revision that is, has all of it in
         the form of today.
         """
-        before = self.agreed
-        self._agree_on(agreed)
-        if agreed.follows(before):
-            self.node.take_up(self.side, agreed)
+        side = agreed.charter.build_for(self.number).clients
+        if agreed.follows(self.agreed):
+            self._take_up(side, agreed)
         else:
-            self.node.side = self.side
+            self.node.side = side
             self.node.know(agreed)
+        self._agree_on(agreed)
+
+    def _take_up(self, side: Clients, agreed: Agreed) -> None:
+        """Carry what was learnt over to the side of a later revision."""
+        self.node.take_up(side, agreed)
+
+    @property
+    def side(self) -> Clients:
+        """Return the client side of what the federation has agreed on, as far as this site has heard."""
+        return self.node.side
 
     @property
     def version(self) -> tuple[int, int]:
@@ -49,6 +59,5 @@ class AgreedLife:
 
     def _agree_on(self, agreed: Agreed) -> None:
         self.agreed = agreed
-        self.side = agreed.charter.build_for(self.number).clients
         self.needs_noise = bool(self.side.noise_size)
         self.schema = Schema.of(self.side, Download, agreed.charter.setting)

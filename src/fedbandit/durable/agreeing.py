@@ -31,7 +31,7 @@ def require_had(agreed: Agreed, given: Charter, place: str, others: Iterable[int
 
 
 def _had_smaller_uploads(agreed: Agreed, given: Charter) -> bool:
-    """Tell whether a federation differs in nothing but uploads of any size, from before most had a smallest one."""
+    """Tell whether they differ only because the federation began with smallest_upload = 1, before the default rose."""
     algorithm = given.algorithm
     if not has_smallest_upload(type(algorithm)):
         return False

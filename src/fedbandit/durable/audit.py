@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedbandit.core.messages import Message, Upload
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import ServerRecord, What, charter_in, revision_in
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
@@ -126,8 +126,7 @@ def audit_journal(rows: Rows) -> Audit:
         audit.missing.append(f"of the first {snapshot.position} records the journal has a snapshot: {NOT_KEPT}")
         records = [each for each in records if each.position > snapshot.position]
     elif records:
-        first = ServerRecord.from_bytes(records[0].data)
-        agreed = Agreed.from_text(first.data.decode(errors="replace").partition(" ")[2])
+        agreed = Agreed.from_text(charter_in(ServerRecord.from_bytes(records[0].data)))
     else:
         return audit
     reading, erased = Reading(agreed), 0
@@ -136,7 +135,7 @@ def audit_journal(rows: Rows) -> Audit:
             sent = reading.read(record.data, "taken in", record.time)
             audit.messages += [sent] if sent else []
         elif record.what is What.REVISED:
-            reading.smallest_upload = Agreed.from_text(json.loads(record.data)["charter"]).smallest_upload
+            reading.smallest_upload = Agreed.from_text(revision_in(record).charter).smallest_upload
         erased += record.what is What.ERASED
     if erased:
         audit.missing.append(f"{erased} records of sites that were forgotten are erased")

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from fedbandit.durable.concerns import Concerns
+from fedbandit.durable.concerns import DAY, Concerns
 from fedbandit.durable.journals.journal import Entry
-from fedbandit.durable.renewal import DAY
 from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.wire.digests import DIGEST_BYTES, digest
 from fedbandit.wire.frame import Frame, Kind

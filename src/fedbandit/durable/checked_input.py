@@ -114,7 +114,7 @@ def _as_floats(arms: Any) -> Floats:
 
 
 def _as_float(reward: Any) -> float:
-    """Return a number as a float, what is none as not a number."""
+    """Return a number as a float, and anything else as NaN."""
     try:
         return math.nan if isinstance(reward, str | bytes) else float(reward)
     except (TypeError, ValueError, OverflowError):

@@ -11,10 +11,10 @@ in a new epoch. If n had been taken in before, then all that the backup held uns
 anew, with what has happened since it was opened; the coordinator's next download brings back what it had learnt.
 
 A number that the site never gave may also appear later. Then another process has a copy of the store, or an upload of
-a lost life came late. What the site has not sent by then the other may have too, and is left to it; what the site
-learns from then on goes into a new epoch. Where the number is one that this site has given too, the acknowledgement of
-the other's upload looks like its own: the site sends what was acknowledged before it could be sent, and remembers what
-was acknowledged last, until it is refused.
+a lost life came late. What the site has not sent by then is left to that process, which may have it too; what the
+site learns from then on goes into a new epoch. If both gave the number, the other's acknowledgement looks like the
+site's own, so it still sends an upload that was acknowledged unsent, and remembers the uploads that were acknowledged
+last, in case they are refused.
 
 Two gaps are left. An old backup of which nobody tells, while the coordinator has not heard of the lost life: a number
 may be given again. The coordinator remembers digests of the last uploads, so whichever of the two comes second is
@@ -35,7 +35,6 @@ from fedbandit.durable.site_events import Checked, Doubled, Drew, Heard, Revised
 from fedbandit.protocol.charter_fields import disagreement
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers
-from fedbandit.wire.question import Question
 
 
 class DurableClient(FreezingSite):
@@ -98,7 +97,7 @@ class DurableClient(FreezingSite):
     def commit(self) -> list[bytes]:
         """Make all that has happened safe; return what may now be sent for the first time."""
         self._sync()
-        asked = [self._ask(self.life.node.epoch).to_bytes()] if self._must_ask else []
+        asked = [self.life.question(self.life.node.epoch).to_bytes()] if self._must_ask else []
         self._must_ask = False
         not_meant, self._not_meant = self._not_meant, []
         return asked + not_meant + self.life.outbox.take_new(self.unchecked)
@@ -106,14 +105,14 @@ class DurableClient(FreezingSite):
     def resend(self) -> list[bytes]:
         """Return all that the coordinator may lack, and a question for what the site may lack.
 
-        Of an epoch that the site has left it tells what was acknowledged, as long as something of it was not: else a
-        coordinator that went back in time would wait for ever for the numbers before.
+        While uploads of an epoch that the site has left still wait, another question tells what of that epoch was
+        acknowledged: else a coordinator that went back in time would wait for ever for the numbers before.
         """
         not_meant = self._not_meant
         self.commit()
         present = self.life.node.epoch
         left = dict.fromkeys(epoch for epoch, _ in self.life.outbox.frames if epoch != present)
-        frames = [self._ask(epoch).to_bytes() for epoch in (*left, present)]
+        frames = [self.life.question(epoch).to_bytes() for epoch in (*left, present)]
         if self.is_closing and self.unchecked is not None:
             frames.append(with_numbers(Kind.CLOSE, self.number, *self.unchecked, self._heir()).to_bytes())
         return frames + not_meant + self.life.outbox.unacknowledged(self.unchecked)
@@ -133,14 +132,6 @@ class DurableClient(FreezingSite):
         if (frame.epoch, frame.sequence) > life.version:
             life.side.check(life.node.state, life.schema_of(frame).open(frame.body), self.identity)
         return Drawn(self.draw(life.side.secret_bytes), identity=self.identity)
-
-    def _ask(self, epoch: int) -> Frame:
-        outbox, told = self.life.outbox, self.life.agreed.as_told
-        question = Question(
-            epoch, outbox.settled.get(epoch, 0), self.life.decisions.life, len(outbox.frames), told.fingerprint,
-            told.features, told.revision,
-        )  # fmt: skip
-        return with_numbers(Kind.ASK, self.number, *self.life.version, *question)
 
     def _compare(self, epoch: int, top: int, mark: int) -> None:
         """See from an acknowledgement whether the coordinator has numbers that this site has never given."""
@@ -168,7 +159,7 @@ class DurableClient(FreezingSite):
         text = body.decode(errors="replace")
         try:
             agreed = Agreed.from_text(text)
-            if agreed.follows(self.life.agreed) or agreed.is_of(self.life.agreed):
+            if agreed.follows(self.life.agreed) or agreed.has_charter_of(self.life.agreed):
                 self.life.revise(agreed)
                 self._append(Revised(text))
                 self._next_end = 0.0  # decisions may end sooner now
@@ -182,7 +173,7 @@ class DurableClient(FreezingSite):
         return max(self.life.decisions.life, self.life.node.epoch + 1, self._newest_heir + 1)
 
     def _closed(self, frame: Frame) -> None:
-        """Take in the coordinator's word that an epoch is closed; one that it knows a later heir of needs a newer."""
+        """Take in that an epoch is closed. If the coordinator knows a later heir of it, an even later one is needed."""
         heir, was_taken_in, top = frame.numbers
         if heir == self._heir():
             is_mixed = self._restored_at > self._unchecked_at and top >= frame.sequence

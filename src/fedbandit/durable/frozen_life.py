@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Floats
-from fedbandit.core.interfaces import Decided
+from fedbandit.core.interfaces import Clients, Decided
 from fedbandit.durable.agreed_life import AgreedLife
 from fedbandit.durable.site_events import Froze
 from fedbandit.protocol.revisions import Agreed
@@ -45,11 +45,10 @@ class FrozenLife(AgreedLife):
 
     def decide(self, features: Floats, draws: Floats) -> Decided:
         """Return the choice."""
-        return self.side.decide(self.deciding, WHO, features, draws)
+        return self.node.side.decide(self.deciding, WHO, features, draws)
 
-    def revise(self, agreed: Agreed) -> None:
-        """Go on with a later revision of the charter, and so does the policy."""
-        if self._policy is not None and agreed.follows(self.agreed):
-            side = agreed.charter.build_for(self.number).clients
+    def _take_up(self, side: Clients, agreed: Agreed) -> None:
+        """Carry over what the policy knows, too."""
+        if self._policy is not None:
             self._policy = self.node.revised(self._policy, side, agreed)
-        super().revise(agreed)
+        super()._take_up(side, agreed)

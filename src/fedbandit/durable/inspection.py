@@ -11,7 +11,7 @@ from fedbandit.durable.journalled_site import JournalledSite
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.journals.reading import Rows
 from fedbandit.durable.roster import Roster
-from fedbandit.durable.server_record import ServerRecord
+from fedbandit.durable.server_record import ServerRecord, charter_in
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import field_of, writer_of
@@ -68,10 +68,7 @@ def _written_by(rows: Rows, first: bytes) -> str:
 
 
 def _of_coordinator(first: bytes, journal: MemoryJournal, *, is_old: bool) -> list[str]:
-    if is_old:
-        text = str(field_of(first, "charter"))
-    else:
-        text = ServerRecord.from_bytes(first).data.decode(errors="replace").partition(" ")[2]
+    text = str(field_of(first, "charter")) if is_old else charter_in(ServerRecord.from_bytes(first))
     charter = Charter.from_text(text)
     server = JournalledServer(charter, journal, epoch=1, now=0.0)
     uploads = sum(window.up_to + len(window.early) for window in server.node.seen.windows.values())

@@ -7,14 +7,13 @@ all of them. Sites of 0.1.0 do not tell their charter, and are believed.
 from __future__ import annotations
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.concerns import Concerns
+from fedbandit.durable.concerns import HOUR, Concerns
 from fedbandit.durable.validation import NotYet
 from fedbandit.protocol.charter import NEEDLESS_SIZES
 from fedbandit.protocol.revisions import Agreed, Former, count_of
 from fedbandit.wire.frame import Frame
 from fedbandit.wire.question import Question
 
-HOUR = 3600.0
 KEPT_EPOCHS = 16  # of a site: those it asked in last
 MOST_UNAWARE = 10_000
 _UNAWARE = "the site has the charter of today, but has yet to hear which revision that is: send it again then"

@@ -6,7 +6,6 @@ lost database) leaves the node unusable: open it again. What was not acknowledge
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable
 
@@ -19,7 +18,19 @@ from fedbandit.durable.careful import Careful, tell_of_aside, tell_of_kept
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.renewal import RENEWAL_SECONDS, drawn_epoch
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import (
+    Forgotten,
+    Renewal,
+    ServerRecord,
+    What,
+    began,
+    epoch_in,
+    forgotten_in,
+    opened,
+    renewal_in,
+    revision_in,
+    ticked,
+)
 from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.durable.validation import Limits, observations_in
 from fedbandit.durable.writing import Writing
@@ -61,8 +72,7 @@ class JournalledServer(AbandoningServer):
         self._recover(epoch)
         self.has_renewed = self._is_new  # since it was started: only then may its journal have become an older one
         own = drawn_epoch(self.node.epoch, now, random_below)
-        began = ServerRecord(What.BEGAN, now, f"{own} {charter.text}".encode())
-        self._write(began if self._is_new else ServerRecord(What.OPENED, now, str(own).encode()))
+        self._write(began(now, own, charter.text) if self._is_new else opened(now, own))
         self._sync()
 
     @property
@@ -82,7 +92,7 @@ class JournalledServer(AbandoningServer):
     def tick(self, epoch: int, now: float) -> None:
         """Hear which epoch it is, where the federation forgets; one that is not later changes nothing."""
         if self.node.clock is not None and epoch > self.clock:
-            self._write(ServerRecord(What.TICKED, now, str(epoch).encode()))
+            self._write(ticked(now, epoch))
 
     def _recover(self, epoch: int) -> None:
         self._agree_on(*self._begun_with())
@@ -146,17 +156,16 @@ class JournalledServer(AbandoningServer):
         elif record.what in (What.DEADLINE, What.ABANDONED, What.LIMITED):
             downloads = self._take_in_of_rounds(record)
         elif record.what in (What.BEGAN, What.OPENED) and record.data:  # without: it went on in the epoch that it had
-            self.node.epoch = int(record.data.split()[0])
+            self.node.epoch = epoch_in(record)
         elif record.what is What.RENEWED:
-            epoch_and_cause = record.data.split()
-            self._renew(int(epoch_and_cause[0]), int(epoch_and_cause[1]), record.time)
+            self._renew(renewal_in(record), record.time)
         elif record.what is What.TICKED:
-            self.clock = int(record.data)
+            self.clock = epoch_in(record)
             self.node.tick(self.clock)
         elif record.what is What.REVISED:
-            self._take_up(record.data)
+            self._take_up(revision_in(record))
         elif record.what is What.FORGOT:
-            downloads = self._forget(**json.loads(record.data))
+            downloads = self._forget(forgotten_in(record))
         elif record.what is What.ASIDE:
             tell_of_aside(self.concerns, self.accounts.put_aside(record.data), record.time)
         self.postbox.post(downloads)
@@ -177,11 +186,7 @@ class JournalledServer(AbandoningServer):
         if frame.kind is Kind.UPLOAD:
             seen.open(client, frame.epoch).admit(frame.sequence)
             upload = upload or Envelope.of(frame, decode(frame.body))
-            is_question = upload.message.is_signal()
-            self.accounts.look(client).note(frame.epoch, frame.sequence, frame.body, is_question=is_question)
-            if not is_question:
-                self.accounts.note_told(client, frame.epoch, frame.sequence)
-            return self._merge(upload, time)
+            return self._merge(frame, upload, time)
         if frame.kind is Kind.VOID:
             seen.open(client, frame.epoch).admit(frame.sequence)
         else:
@@ -189,20 +194,17 @@ class JournalledServer(AbandoningServer):
                 self._begin(client, each, time)
         return []
 
-    def _merge(self, upload: Envelope, time: float) -> list[Envelope]:
-        client = int(upload.clients[0])
-        before = self.accounts.observations.get(client, 0)
-        self.accounts.joined.setdefault(client, time)
-        self.accounts.observations[client] = before + observations_in(upload, before)
-        if excess := self.validation.excess_of(upload):
-            self.accounts.excess[client] = excess + self.accounts.excess.get(client, 0.0)
+    def _merge(self, frame: Frame, upload: Envelope, time: float) -> list[Envelope]:
+        new = observations_in(upload, self.accounts.observations.get(frame.client, 0))
+        self.accounts.joined.setdefault(frame.client, time)
+        self.accounts.book(frame, new, self.validation.excess_of(upload), is_question=upload.message.is_signal())
         return self.node.merge(upload)
 
-    def _forget(self, site: int, epoch: int, told: list[int], number: int = 0) -> list[Envelope]:
+    def _forget(self, gone: Forgotten) -> list[Envelope]:
         """Bar a site of which the records hold nothing any more, and tell all others what there is without it."""
-        self.accounts.bar(site)
-        self.postbox.latest.pop(site, None)
-        return self.node.tell_anew(np.array(told, dtype=np.int64), epoch, number)
+        self.accounts.bar(gone.site)
+        self.postbox.latest.pop(gone.site, None)
+        return self.node.tell_anew(np.array(gone.told, dtype=np.int64), gone.epoch, gone.number)
 
     def _begin(self, client: int, epoch: int, time: float) -> None:
         """Note that a site uses an epoch; all that is known of one that is forgotten for it goes."""
@@ -219,9 +221,10 @@ class JournalledServer(AbandoningServer):
         else:
             self.accounts.old.discard(frame.client)
 
-    def _renew(self, epoch: int, cause: int, time: float) -> None:
+    def _renew(self, renewal: Renewal, time: float) -> None:
         """Begin a new epoch of downloads. Who has answered in an open round is not asked once more."""
-        self.accounts.open(cause).renewals.spend(time, RENEWAL_SECONDS)
+        epoch = renewal.epoch
+        self.accounts.open(renewal.cause).renewals.spend(time, RENEWAL_SECONDS)
         awaited = set(self.awaited().tolist())
         left_alone = set(self.postbox.latest) - awaited if awaited else set()
         self.node.epoch, self.node.sent = epoch, self.postbox.renumber(epoch, left_alone)

@@ -68,7 +68,7 @@ class JournalledSite(ReleasingSite):
         self._was_told = False  # that, since the coordinator last answered a question
         self._must_ask = False  # before the coordinator takes in some uploads
         self._asked_for: set[tuple[int, int]] = set()  # the epochs and numbers of those
-        self._not_meant: list[bytes] = []  # acknowledged before they were sent: another's with the same number were
+        self._not_meant: list[bytes] = []  # acknowledged before they were sent: another's with these numbers were meant
         self._newest_heir = 0  # that the coordinator knows of this site
         self._unchecked_at = 0  # the position of the record from which on that holds
         self._restored_at = 0  # and of the one since which the journal may be an old backup
@@ -83,8 +83,12 @@ class JournalledSite(ReleasingSite):
 
     def choose(self, features: Floats, draws: Floats, now: float = 0.0) -> tuple[str, Decided]:
         """Return the name of the decision and the choice; features is (1, K, d), or (1, d) for a shared context."""
-        decided = self.life.decide(features, draws)
+        decided = self.decide(features, draws)
         return self.note(features, draws, decided, now), decided
+
+    def decide(self, features: Floats, draws: Floats) -> Decided:
+        """Return a choice, of which nothing is remembered."""
+        return self.life.decide(features, draws)
 
     def note(self, features: Floats, draws: Floats, decided: Decided, now: float, row: bytes = b"") -> str:
         """Write down a decision, and what a log of decisions will tell of it later; return its name."""

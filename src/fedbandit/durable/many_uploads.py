@@ -104,7 +104,7 @@ class ManyUploads(SnapshotServer):
         """Take in plain uploads of one length, if their sums are as they should be."""
         side = self.node.takes_many
         message = self.validation.open_alike([frame.body for frame in frames])
-        if side is None or message is None:
+        if side is None or message is None or message.is_signal():
             return False
         senders = np.array([frame.client for frame in frames])
         looked_over = side.look_over(self.node.state, senders, message, self.validation.bounds)
@@ -135,7 +135,7 @@ class ManyUploads(SnapshotServer):
         for client, new, excess in zip(senders.tolist(), *(each.tolist() for each in looked_over), strict=True):
             told[client] = told.get(client, self.accounts.observations.get(client, 0)) + new
             before = beyond.get(client, self.accounts.excess.get(client, 0.0))
-            if excess and not excess + before <= self.validation.side.rounding * told[client]:
+            if not self.validation.explains(excess, before, told[client]):
                 return False
             beyond[client] = before + excess
         return True
@@ -143,16 +143,11 @@ class ManyUploads(SnapshotServer):
     def _merge_many(self, frames: Sequence[Frame], senders: Ints, message: Upload, looked_over: LookedOver) -> None:
         """Change what is known as records of these uploads do, one after the other (`_take_in_frame`)."""
         numbers = [Number(frame.client, frame.epoch, frame.sequence) for frame in frames]
-        first, accounts = 0, self.accounts
+        first = 0
         while first < len(frames):
             taken, downloads = self.node.merge_some(numbers, senders, message, first)
             self.postbox.post(downloads)
             self.validation.check_outcome(self.node.state, downloads)
             first += taken
         for frame, new, excess in zip(frames, *(each.tolist() for each in looked_over), strict=True):
-            client = frame.client
-            accounts.look(client).note(frame.epoch, frame.sequence, frame.body, is_question=False)
-            accounts.note_told(client, frame.epoch, frame.sequence)
-            accounts.observations[client] = accounts.observations.get(client, 0) + new
-            if excess:
-                accounts.excess[client] = excess + accounts.excess.get(client, 0.0)
+            self.accounts.book(frame, new, excess, is_question=False)

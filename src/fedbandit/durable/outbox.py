@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from fedbandit.protocol.revisions import Former
 from fedbandit.wire import decode
 from fedbandit.wire.digests import MOST_ASKED, fold, mark_of
 from fedbandit.wire.frame import Frame, Kind, Standing
+from fedbandit.wire.question import Question
 
 KEPT_REFUSED = 100  # uploads, of those that were refused for good: the last
 KEPT_REFUSED_BYTES = 4 * 1024 * 1024  # and fewer where they are large, but always one
-KEPT_ACKNOWLEDGED = 32  # uploads: as many as a broker keeps of a site
+MOST_WAITING = 32  # uploads of a site that a broker keeps, so that as many that were acknowledged are kept here
 
 
 @dataclass
@@ -70,7 +72,7 @@ class Outbox:
         done = [key for key in self.frames if key[0] == epoch and key[1] <= up_to]
         for key in done:
             self._acknowledged[key] = self.frames.pop(key)
-        for key in list(self._acknowledged)[:-KEPT_ACKNOWLEDGED]:
+        for key in list(self._acknowledged)[:-MOST_WAITING]:
             del self._acknowledged[key]
         if done:
             self.settled[epoch] = up_to
@@ -158,6 +160,11 @@ class Outbox:
         taken = [key for key in self.new if not _is_held(key, held)]
         self.new = [key for key in self.new if _is_held(key, held)]
         return [self.frames[key] for key in taken if key in self.frames]
+
+    def question(self, epoch: int, life: int, told: Former) -> Question:
+        """Return what a life of the site tells of an epoch of uploads when it asks, beside the charter that it has."""
+        settled, waiting = self.settled.get(epoch, 0), len(self.frames)
+        return Question(epoch, settled, life, waiting, told.fingerprint, told.features, told.revision)
 
     def unacknowledged(self, held: tuple[int, int] | None = None) -> list[bytes]:
         """Return everything that is to be sent, but for what is held back."""

@@ -42,7 +42,7 @@ class Pace:
         self.ahead = max(LEAST, MINUTE * per_second) if ahead is None else ahead
         self._credits: dict[int, _Credit] = {}
 
-    def is_as(self, other: Pace) -> bool:
+    def has_rate_of(self, other: Pace) -> bool:
         """Tell whether another has the same rate."""
         return (self.per_second, self.ahead) == (other.per_second, other.ahead)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,15 @@ class Posted:
     holds: Ints | None = None  # what it says to each of them: see `protocol.holding`
     clock: int | None = None  # the epoch as of which it counts, where the federation forgets
     form: int = 0  # in which it is, where features have been added or removed
+
+
+class Leaving(NamedTuple):
+    """A frame to a site; of a download also which it is, by epoch and number, and how many numbers it has."""
+
+    site: int
+    data: bytes
+    version: tuple[int, int] | None = None
+    scalars: int = 0
 
 
 class Postbox:
@@ -89,12 +98,17 @@ class Postbox:
             if known.issuperset(map(version, held)):
                 self._due.setdefault(client, held)
 
-    def take(self, ledger: Ledger) -> list[tuple[int, bytes]]:
-        """Return all that is held, as (site, frame), and count the downloads."""
-        taken = [(frame.client, frame.to_bytes()) for frame in self._answers]
+    def take(self, ledger: Ledger) -> list[Leaving]:
+        """Return all that is held, and count the downloads."""
+        taken = [Leaving(frame.client, frame.to_bytes()) for frame in self._answers]
         for envelope in _by_recipients(self._due):
+            before = ledger.scalars
             ledger.record(envelope)
-            taken += [(frame.client, self._in_its_layout(frame).to_bytes()) for frame in envelope.frames()]
+            number, scalars = version(envelope), (ledger.scalars - before) // len(envelope.clients)
+            taken += [
+                Leaving(frame.client, self._in_its_layout(frame).to_bytes(), number, scalars)
+                for frame in envelope.frames()
+            ]
         self.drop()
         return taken
 

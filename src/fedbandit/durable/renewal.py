@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.concerns import Concerns
+from fedbandit.durable.concerns import DAY, Concerns
 from fedbandit.durable.postbox import Postbox, version
 from fedbandit.durable.site_accounts import Accounts
 from fedbandit.protocol.server import ServerNode
@@ -31,7 +31,6 @@ RENEWALS = 4  # that one site may cause at once
 RENEWAL_SECONDS = 1800.0  # after which it may cause one more
 NO_EARLIER = 1_767_225_600  # a clock that shows a time before 2026 is wrong
 FARTHEST_AHEAD = 10 * 365 * 86_400  # seconds that the clock of an earlier coordinator may have been ahead
-DAY = 86_400.0
 SPREAD = 1 << 16  # epochs among which one is drawn: as seconds 18 hours, and the clock gains more in a day
 
 

@@ -10,12 +10,12 @@ any number of changes. Sites that can be reached are told; all others are when t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from fedbandit.core.around import innermost
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.core.interfaces import Server
 from fedbandit.durable.agreeing import agreed_in
@@ -24,7 +24,7 @@ from fedbandit.durable.introductions import Introductions
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.postbox import Postbox
 from fedbandit.durable.retuning import Retuned, Tuning
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import Revision, ServerRecord, charter_in, revised
 from fedbandit.durable.site_accounts import Accounts
 from fedbandit.durable.validation import Limits, Validation
 from fedbandit.protocol.changing import Changed
@@ -43,8 +43,6 @@ class RevisedServer:
     node: ServerNode
     accounts: Accounts
     postbox: Postbox
-    side: Server
-    validation: Validation
 
     _append: Callable[[ServerRecord], None]
     _sync: Callable[[], None]
@@ -54,27 +52,31 @@ class RevisedServer:
         """Take what the coordinator is started with; its journal may know of later revisions."""
         self.given = given
         self.concerns = Concerns()
-        self.introductions = Introductions(Agreed(given), self.concerns)
         self._file = Tuning(limits, ending=given.ending)
-        self._agree_on(Agreed(given), Retuned())
+        self.agreed, self.retuned = Agreed(given), Retuned()
+        self.introductions = Introductions(self.agreed, self.concerns)
+        self.validation = Validation(given.build().server, given.setting, limits, Forms(self.agreed))
+        self.validation.smallest_upload = self.agreed.smallest_upload
 
     @property
     def charter(self) -> Charter:
         """Return what the federation has agreed on now."""
         return self.agreed.charter
 
+    @property
+    def side(self) -> Server:
+        """Return the server side of what the federation has agreed on now."""
+        return self.validation.side
+
     def _agree_on(self, agreed: Agreed, retuned: Retuned) -> None:
-        before, self.agreed, self.retuned = getattr(self, "agreed", None), agreed, retuned
+        before, self.agreed, self.retuned = self.agreed, agreed, retuned
         self.introductions.agreed = agreed
-        if before is None or before.charter != agreed.charter:
-            self.side = agreed.charter.build().server
-        limits = retuned.on(self._file).limits
-        is_known = before is not None and self.validation.side is self.side and before.forms == agreed.forms
-        if not is_known or self.validation.limits != limits:
-            pace = None if before is None else self.validation.pace
-            self.validation = Validation(self.side, agreed.charter.setting, limits, Forms(agreed))
-            if pace is not None and pace.is_as(self.validation.pace):
-                self.validation.pace = pace  # what sites have told of lately still counts
+        side = self.side if before.charter == agreed.charter else agreed.charter.build().server
+        limits, known = retuned.on(self._file).limits, self.validation
+        if side is not known.side or before.forms != agreed.forms or known.limits != limits:
+            self.validation = Validation(side, agreed.charter.setting, limits, Forms(agreed))
+            if known.pace.has_rate_of(self.validation.pace):
+                self.validation.pace = known.pace  # what sites have told of lately still counts
         self.validation.smallest_upload = agreed.smallest_upload
 
     def _begun_with(self) -> tuple[Agreed, Retuned]:
@@ -86,12 +88,12 @@ class RevisedServer:
             first = next(iter(self.journal.records()), None)
             if first is None:
                 return Agreed(self.given), Retuned()
-            text = ServerRecord.from_bytes(first.data).data.decode(errors="replace").partition(" ")[2]
+            text = charter_in(ServerRecord.from_bytes(first.data))
         return agreed_in(text, self.given, "the journal"), Retuned()
 
     def revise(self, made: Changed, retuned: Retuned, now: float) -> None:
         """Change what the federation has agreed on: see `durable.revised_server`. Sites hear of it with `commit`."""
-        record = ServerRecord(What.REVISED, now, self._next(made.charter, retuned, made.places))
+        record = revised(now, self._next(made.charter, retuned, made.places).text, retuned.text)
         self._append(record)
         self._sync()
         self._take_in(record)
@@ -106,8 +108,8 @@ class RevisedServer:
         """Hear what the coordinator's file says now of what a change may have replaced; it counts from `revise` on."""
         self._file = file
 
-    def _next(self, charter: Charter, retuned: Retuned, places: tuple[int, ...] | None) -> bytes:
-        """Return the record's content of a change, which was tried on a copy of what is known."""
+    def _next(self, charter: Charter, retuned: Retuned, places: tuple[int, ...] | None) -> Agreed:
+        """Return what is agreed on after a change, which was tried on a copy of what is known."""
         if places is not None and self.accounts.old:
             raise InvalidInput(
                 f"site {min(self.accounts.old)} runs fedbandit 0.1.0, which cannot have its features or its ridge "
@@ -117,18 +119,16 @@ class RevisedServer:
         try:
             Validation(side, charter.setting, retuned.on(self._file).limits)
             moved = None if places is None else np.array(places, dtype=np.int64)
-            side.revised(decode_state(encode_state(state), type(state)), self.side, moved)
+            side.revised(decode_state(encode_state(state), type(state)), innermost(self.side), moved)
         except FedbanditError:
             raise
         except Exception as error:
             raise InvalidInput(f"what was learnt cannot be carried over ({error!r}): leave it as it is") from error
-        agreed = self.agreed.next(charter, retuned.text, places)
-        return json.dumps({"charter": agreed.text, "retuned": json.loads(retuned.text)}).encode()
+        return self.agreed.next(charter, retuned.text, places)
 
-    def _take_up(self, content: bytes) -> None:
+    def _take_up(self, revision: Revision) -> None:
         """Go by a change from now on."""
-        values = json.loads(content)
-        self._agree_on(Agreed.from_text(values["charter"]), Retuned.from_values(values["retuned"]))
+        self._agree_on(Agreed.from_text(revision.charter), Retuned.from_values(revision.retuned))
         self.node.take_up(self.side, self.agreed)
 
     def _tell_charter(self, client: int) -> None:

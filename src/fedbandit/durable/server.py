@@ -15,11 +15,12 @@ from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.careful import tell_of_aside
 from fedbandit.durable.closing import judge_closing
+from fedbandit.durable.concerns import DAY
 from fedbandit.durable.introductions import AskFirst, NumberTaken
 from fedbandit.durable.many_uploads import ManyUploads
 from fedbandit.durable.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict
-from fedbandit.durable.renewal import DAY, new_epoch
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.renewal import new_epoch
+from fedbandit.durable.server_record import ServerRecord, What, renewed
 from fedbandit.durable.validation import NotYet, observations_in
 from fedbandit.durable.writing import Sealed
 from fedbandit.wire.digests import fold
@@ -51,7 +52,7 @@ class DurableServer(ManyUploads):
         except Exception as error:  # noqa: BLE001  nothing that a site sends may stop the coordinator
             return self._refuse(frame, ProtocolError(f"this {frame.name} cannot be checked: {error!r}"))
         if judged.new_epoch:
-            self._write(ServerRecord(What.RENEWED, now, f"{judged.new_epoch} {frame.client}".encode()))
+            self._write(renewed(now, judged.new_epoch, frame.client))
             self.has_renewed = True
         if judged.is_news:
             self._limit_sums(now)
@@ -87,7 +88,7 @@ class DurableServer(ManyUploads):
         """Make all that was taken in safe; return what may now be sent, as (site, frame)."""
         sealed = self.seal()
         self.make_safe(sealed)
-        return sealed.frames
+        return [(each.site, each.data) for each in sealed.frames]
 
     def make_safe(self, sealed: Sealed) -> None:
         """Wait until what was sealed is safe; from any thread, and more may be taken in meanwhile."""
@@ -148,10 +149,10 @@ class DurableServer(ManyUploads):
         return Judged(Verdict(Outcome.ACCEPTED), is_news=True, upload=upload, observations=new)
 
     def _check_questions(self, frame: Frame, now: float) -> None:
-        """Refuse data before which not this site has asked, but one with a copy of its store: it may hold them too.
+        """Refuse data if a copy of the site's store used the numbers of the questions before it: it may hold them too.
 
-        Where both give data a number, what was unsent in both is in either; but where one asks under it, it tells what
-        it holds under the next.
+        If both sent data under one number, either upload holds what both had unsent. But if one of them asked under it,
+        it tells what it holds under the next number.
         """
         window = self.node.seen.look(frame.client, frame.epoch)
         if window.up_to < frame.sequence - 1:

@@ -11,6 +11,7 @@ from fedbandit.durable.site_epochs import KEPT_EPOCHS, SiteEpochs
 from fedbandit.durable.validation import Limits, NotYet
 from fedbandit.protocol.server import ServerMemory
 from fedbandit.wire.digests import DIGEST_BYTES, digest
+from fedbandit.wire.frame import Frame
 
 KEPT_ASIDE = 256
 
@@ -87,6 +88,16 @@ class Accounts:
         """Note that an upload held data."""
         if self.told is not None:
             self.told[client, epoch] = max(number, self.told.get((client, epoch), 0))
+
+    def book(self, frame: Frame, new: int, excess: float, *, is_question: bool) -> None:
+        """Take in an upload that tells of so many new observations, and is beyond them by `excess`."""
+        client = frame.client
+        self.look(client).note(frame.epoch, frame.sequence, frame.body, is_question=is_question)
+        if not is_question:
+            self.note_told(client, frame.epoch, frame.sequence)
+        self.observations[client] = self.observations.get(client, 0) + new
+        if excess:
+            self.excess[client] = excess + self.excess.get(client, 0.0)
 
     def forget(self, client: int, epoch: int) -> None:
         """Forget what is known of an epoch of a site."""

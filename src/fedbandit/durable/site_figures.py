@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from fedbandit.core.arrays import Floats
+from fedbandit.core.interfaces import Clients
 from fedbandit.core.releases import Privacy
 from fedbandit.durable.outbox import Refused
 from fedbandit.durable.site_life import SiteLife
 from fedbandit.protocol.charter import Charter
+from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import encode_state
 
 
@@ -15,6 +19,11 @@ class SiteFigures:
     """A site to look at."""
 
     life: SiteLife
+
+    @property
+    def agreed(self) -> Agreed:
+        """Return what the federation has agreed on with its revisions, as far as this site has heard."""
+        return self.life.agreed
 
     @property
     def charter(self) -> Charter:
@@ -30,6 +39,20 @@ class SiteFigures:
     def form(self) -> int:
         """Return the form in which sums are: see `protocol.forms`."""
         return self.life.node.form
+
+    @property
+    def side(self) -> Clients:
+        """Return the client side of the algorithm."""
+        return self.life.side
+
+    @property
+    def deciding(self) -> Any:
+        """Return the state by which the site decides: what it has learnt, or a policy's."""
+        return self.life.deciding
+
+    def as_they_were(self, vectors: Floats, form: int) -> Floats:
+        """Return arms of today with the features that an earlier form of the sums had."""
+        return self.life.node.as_they_were(vectors, form)
 
     @property
     def draws(self) -> int:
@@ -65,6 +88,15 @@ class SiteFigures:
         """Return how many decisions await their reward."""
         return len(self.life.decisions.pending)
 
+    def is_pending(self, decision: str) -> bool:
+        """Tell whether a decision has not been learnt from, and has not ended."""
+        return decision in self.life.decisions.pending
+
+    @property
+    def past(self) -> tuple[str, int]:
+        """Return the log that was learnt from before the first decision, and how many of its rows; "" without one."""
+        return self.life.past
+
     @property
     def unsent(self) -> int:
         """Return how many uploads the coordinator has not acknowledged."""
@@ -79,6 +111,11 @@ class SiteFigures:
     def refusals(self) -> int:
         """Return how many uploads were refused for good, with those that are kept no longer."""
         return self.life.outbox.forgotten + len(self.life.outbox.refused)
+
+    @property
+    def last_upload(self) -> tuple[int, int]:
+        """Return the epoch of uploads, and the number of the last."""
+        return self.life.last_upload
 
     @property
     def version(self) -> int:

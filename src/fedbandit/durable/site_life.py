@@ -22,7 +22,7 @@ from fedbandit.durable.site_events import Awaiting, Chose, Deed, Froze, Learnt, 
 from fedbandit.durable.site_memory import SiteMemory
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.revisions import Agreed
-from fedbandit.wire.frame import Frame
+from fedbandit.wire.frame import Frame, Kind, with_numbers
 
 
 class SiteLife(NoisedLife):
@@ -97,9 +97,8 @@ class SiteLife(NoisedLife):
 
         Before 0.2 these were `Chose`, with all that was on offer: the next snapshot keeps less in their place.
         """
-        lost = [position for position, _ in memory.pending.values() if position not in kept]
-        lost += [position for position in memory.awaiting.tolist() if position not in kept]
-        if lost:
+        awaited = [*(position for position, _ in memory.pending.values()), *memory.awaiting.tolist()]
+        if lost := [each for each in awaited if each not in kept]:
             listed = ", ".join(map(str, lost))
             raise InvalidInput(f"the store has lost the records {listed} of pending decisions: restore a backup of it")
         node = self.node
@@ -120,7 +119,7 @@ class SiteLife(NoisedLife):
 
     def decided(self, chose: Chose) -> str:
         """Note a decision, and ask what is to be asked before the next; return its name."""
-        name = self.decisions.add(chose.pending(self.side.learns_from_choice))
+        name = self.decisions.add(chose.pending(self.node.side.learns_from_choice))
         self._ask()
         return name
 
@@ -196,6 +195,11 @@ class SiteLife(NoisedLife):
         self._catch_up()
         return is_new
 
+    def question(self, epoch: int) -> Frame:
+        """Return how the site asks what it lacks, which tells what was acknowledged of one of its epochs."""
+        question = self.outbox.question(epoch, self.decisions.life, self.agreed.as_told)
+        return with_numbers(Kind.ASK, self.number, *self.version, *question)
+
     def renew(self, epoch: int) -> bool:
         """Wait no longer for what an earlier life of the coordinator was to send; return whether that is news."""
         node = self.node
@@ -230,13 +234,13 @@ class SiteLife(NoisedLife):
             self.released.append(pending.position)
 
     def _ask(self, *, is_opened: bool = False) -> None:
-        if not self.side.asks:
+        if not self.node.side.asks:
             return
         self._tell_what_is_on_the_way()
         self._put(self.node.ask(WHO, np.array([sum(self.decisions.issued.values())]), is_opened), answers=False)
 
     def _tell_what_is_on_the_way(self) -> None:
-        self.side.on_the_way(self.node.state, WHO, is_any=bool(self.outbox.frames))
+        self.node.side.on_the_way(self.node.state, WHO, is_any=bool(self.outbox.frames))
 
     def _put(self, envelopes: list[Envelope], *, answers: bool) -> None:
         for envelope in envelopes:

@@ -57,13 +57,9 @@ class Limits:
     def __post_init__(self) -> None:
         """Check that every limit is a positive number."""
         for name in (
-            "magnitude",
-            "observations_per_second",
-            "observations_ahead",
-            "uploads_ahead",
-            "epochs",
-            "seconds_per_epoch",
-        ):
+            "magnitude", "observations_per_second", "observations_ahead",
+            "uploads_ahead", "epochs", "seconds_per_epoch",
+        ):  # fmt: skip
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InvalidInput(f"{name} must be greater than 0, not {value}: give a positive number")
@@ -157,7 +153,7 @@ class Validation:
     def _opened(self, frame: Frame) -> Message:
         """Return the message of a frame, if it is one of the form that it names.
 
-        One that is none of an earlier form may be of a site that had not heard yet which form it has.
+        One that does not fit the earlier form that it names is put off: its site may not have heard which form it has.
         """
         if frame.form == (self._forms.present if self._forms else 0):
             return self.schema.open(frame.body)
@@ -196,13 +192,18 @@ class Validation:
             self._excess = upload, upload.message.excess(self.bounds)
         return self._excess[1]
 
+    def explains(self, excess: float, before: float, observations: int) -> bool:
+        """Tell whether rounding explains that a site is beyond so many observations by `excess`, after `before`."""
+        return not excess or excess + before <= self.side.rounding * observations
+
     def check_excess(self, upload: Envelope, observations: int, before: float, is_next: bool) -> None:
         """Refuse what is beyond its observations by more than rounding explains.
 
         With it the site has told of so many `observations` in all, and was beyond them by `before` without it.
         """
-        excess, most = self.excess_of(upload), self.side.rounding * observations
-        if excess and not excess + before <= most:
+        excess = self.excess_of(upload)
+        if not self.explains(excess, before, observations):
+            most = self.side.rounding * observations
             error = ProtocolError(
                 f"its sums are {excess:g} observations beyond those that it names, after {before:g} in uploads before: "
                 f"rounding explains {most:g} in all"

@@ -12,6 +12,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from fedbandit.durable.journals.journal import Entry, Journal
+from fedbandit.durable.postbox import Leaving
 from fedbandit.durable.server_record import ServerRecord
 
 
@@ -19,7 +20,7 @@ class Sealed(NamedTuple):
     """A group of records that is to be made safe, and what may be sent then."""
 
     position: int  # of the last
-    frames: list[tuple[int, bytes]]  # by site
+    frames: list[Leaving]
 
 
 class Writing:

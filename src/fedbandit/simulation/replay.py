@@ -5,14 +5,12 @@ It uses neither the coordinator's checks nor its snapshots, so that it can be he
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 import numpy as np
 
-from fedbandit.durable.abandoning import limits_in
 from fedbandit.durable.journals.journal import Entry
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import ServerRecord, What, epoch_in, forgotten_in, limits_in, revision_in
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.revisions import Agreed
@@ -33,13 +31,13 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
         elif record.what is What.LIMITED:
             node.limit_sums(limits_in(record))
         elif record.what is What.TICKED:
-            node.tick(int(record.data))
+            node.tick(epoch_in(record))
         elif record.what is What.REVISED:
-            agreed = Agreed.from_text(json.loads(record.data)["charter"])
+            agreed = Agreed.from_text(revision_in(record).charter)
             node.take_up(agreed.charter.build().server, agreed)
         elif record.what is What.FORGOT:
-            told = json.loads(record.data)
-            node.tell_anew(np.array(told["told"], dtype=np.int64), told["epoch"], told.get("number", 0))
+            gone = forgotten_in(record)
+            node.tell_anew(np.array(gone.told, dtype=np.int64), gone.epoch, gone.number)
         elif record.what is What.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:

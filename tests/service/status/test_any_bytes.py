@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.postbox import Leaving
 from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry
-from fedbandit.wire.frame import BODIES, LARGEST_NUMBER, OLD_BODIES, Frame, Kind
+from fedbandit.wire.frame import BODIES, LARGEST_NUMBER, OLD_BODIES, Kind
 from fedbandit.wire.report import MOST_ARMS, Report
 from fedbandit.wire.watched import Controlled, Watched
 from samples.told import MODEL
@@ -35,6 +36,8 @@ FRAMES = st.builds(
     st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), ANY_BODY,
 )  # fmt: skip
 BYTES = st.one_of(FRAMES, st.binary(max_size=60))
+VERSIONS = st.one_of(st.none(), st.tuples(st.integers(0, LARGEST_NUMBER), st.integers(0, LARGEST_NUMBER)))
+LEAVING = st.builds(Leaving, st.integers(-1, CLIENTS + 1), BYTES, VERSIONS, st.integers(0, 2**28))
 VERDICTS = st.builds(Verdict, st.sampled_from(Outcome), st.text(max_size=20))
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 CONTROL = st.builds(Controlled, ANY, COUNTS, COUNTS, ANY, st.one_of(st.none(), st.tuples(ANY, ANY)))
@@ -55,7 +58,7 @@ def reports(draw):
 EVENTS = st.one_of(
     st.tuples(st.just("received"), BYTES, VERDICTS, TIMES, SENDERS),
     st.tuples(st.just("report"), st.one_of(reports(), BYTES), TIMES, SENDERS),
-    st.tuples(st.just("sent"), BYTES, TIMES),
+    st.tuples(st.just("sent"), LEAVING, TIMES),
     st.tuples(st.just("left_out"), st.lists(st.integers(-1, CLIENTS), max_size=3), TIMES),
     st.tuples(st.just("waiting"), st.integers(0, CLIENTS - 1), st.integers(0, 2**64 - 1), TIMES),
     st.tuples(st.just("look"), st.dictionaries(st.integers(0, CLIENTS - 1), st.integers(-(2**70), 2**70)), TIMES),
@@ -135,6 +138,10 @@ def test_an_arm_called_as_a_field_of_ours_is_an_arm():
 def test_a_frame_cut_short_that_was_accepted_all_the_same_is_counted_as_a_strangers():
     told = Telemetry("clinics", "async-linucb", CLIENTS, 0.0)
     told.received(b"", Verdict(Outcome.ACCEPTED), 1.0)
-    told.sent(b"\x01", 1.0)
-    told.sent(Frame(Kind.DOWNLOAD, 99, 1, 1, b"FB\x01").to_bytes(), 1.0)
-    assert told.totals()["bytes_down"] == 1 + 21 + 3
+    assert (told.strangers.last_contact, told.totals()["uploads"]) == (None, 0)
+
+
+def test_a_frame_to_a_site_that_there_is_not_is_counted_as_a_strangers():
+    told = Telemetry("clinics", "async-linucb", CLIENTS, 0.0)
+    told.sent(Leaving(99, bytes(24), (1, 1), 7), 1.0)
+    assert (told.strangers.bytes_down, told.totals()["scalars_down"]) == (24, 7)

@@ -9,23 +9,18 @@ import numpy as np
 
 from fedbandit.algorithms.linear.sync_linucb import Call
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.postbox import Leaving
 from fedbandit.service.status.reasons import MOST_REASONS, OTHER_REASONS
 from fedbandit.service.status.telemetry import Telemetry
-from fedbandit.wire import encode, weigh
+from fedbandit.wire import weigh
 from fedbandit.wire.frame import Frame, Kind, with_numbers
-from samples.messages import FullDownload
-from samples.told import report
+from samples.told import FULL, download, report
 
-MODEL = FullDownload(sparse=np.zeros(4), version=1, matrix=np.eye(3), dense=np.ones(5))
 ACCEPTED, REPEATED = Verdict(Outcome.ACCEPTED), Verdict(Outcome.REPEATED)
 
 
 def upload(client=0, sequence=1):
     return Frame(Kind.UPLOAD, client, 1, sequence, b"statistics").to_bytes()
-
-
-def download(client=0, sequence=1):
-    return Frame(Kind.DOWNLOAD, client, 1, sequence, encode(MODEL)).to_bytes()
 
 
 def ask(client=0, sequence=1):
@@ -64,9 +59,9 @@ def test_uploads_and_downloads_are_counted_by_site(told):
     south = site(told, 1, 8.0)
     assert (south["uploads"], south["repeated"], south["downloads"]) == (1, 1, 1)
     assert (south["first_contact"], south["last_contact"]) == (5.0, 6.0)
-    assert (south["scalars_up"], south["scalars_down"]) == (10, weigh(MODEL, 1).scalars)
+    assert (south["scalars_up"], south["scalars_down"]) == (10, weigh(FULL).scalars)
     assert south["bytes_up"] == 2 * len(upload(1))
-    assert south["bytes_down"] == len(download(1))
+    assert south["bytes_down"] == len(download(1).data)
     assert told.totals()["messages"] == 2
     assert told.snapshot(8.0)["version"] == 4
     assert site(told, 0, 8.0)["bytes_up"] == 0
@@ -77,10 +72,10 @@ def test_traffic_over_time_holds_messages_numbers_and_bytes_of_both_directions(t
     told.received(upload(1), REPEATED, 6.0, sender=1)
     told.received(ask(1), ACCEPTED, 7.0, sender=1)
     told.sent(download(1, 4), 8.0)
-    told.sent(Frame(Kind.ACKNOWLEDGEMENT, 1, 1, 1, bytes(16)).to_bytes(), 9.0)
+    told.sent(Leaving(1, Frame(Kind.ACKNOWLEDGEMENT, 1, 1, 1, bytes(16)).to_bytes()), 9.0)
     sums = {
-        "bytes_up": 2 * len(upload(1)) + len(ask(1)), "uploads": 1, "scalars": 10 + weigh(MODEL, 1).scalars,
-        "bytes_down": len(download(1)) + 21 + 16, "downloads": 1,
+        "bytes_up": 2 * len(upload(1)) + len(ask(1)), "uploads": 1, "scalars": 10 + weigh(FULL).scalars,
+        "bytes_down": len(download(1).data) + 21 + 16, "downloads": 1,
     }  # fmt: skip
     assert told.snapshot(10.0)["traffic"] == [{"at": 5, "sums": sums}]
 
@@ -241,10 +236,10 @@ def test_memory_does_not_grow_with_what_happens():
 
 
 def test_of_a_signal_only_the_bytes_count(told):
-    question, call = upload(1), Frame(Kind.DOWNLOAD, 1, 1, 4, encode(Call(1))).to_bytes()
+    question, call = upload(1), download(1, 4, Call(1))
     told.received(question, ACCEPTED, 5.0, sender=1, uploads=0)
     told.sent(call, 6.0)
     south = site(told, 1, 7.0)
     assert (south["uploads"], south["downloads"], told.totals()["messages"]) == (0, 0, 0)
-    assert (south["bytes_up"], south["bytes_down"]) == (len(question), len(call))
+    assert (south["bytes_up"], south["bytes_down"]) == (len(question), len(call.data))
     assert south["version_sent"] == 4

@@ -11,7 +11,8 @@ from fedbandit.durable.journals.journal import Entry, without_password
 from fedbandit.durable.journals.lease import JournalTaken
 from fedbandit.durable.journals.postgres_lease import LOCK, PostgresBeat, lock_of, lost
 from fedbandit.durable.journals.postgres_rows import PostgresRows, connect, driver
-from fedbandit.durable.journals.seals import damaged, seal
+from fedbandit.durable.journals.seals import NEWEST, damaged, seal
+from fedbandit.durable.journals.waiting import Unwritten, Waiting
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS fedbandit_records (
@@ -27,7 +28,6 @@ CREATE TABLE IF NOT EXISTS fedbandit_writers (
 """
 _NOTES = "CREATE TABLE IF NOT EXISTS fedbandit_notes (name text PRIMARY KEY, data bytea NOT NULL)"
 
-_NEWEST = 64  # records that `verify` looks at
 PATIENCE = 2  # seconds to wait for a journal that is held
 
 
@@ -39,7 +39,6 @@ class PostgresJournal:
         self.name = name
         self._url = url
         self._keep_log = keep_log
-        self._waiting: list[tuple[str, int, bool, bytes, int]] = []
         self._beat: PostgresBeat | None = None
         self._base = connect(url)
         self._base.execute("SET synchronous_commit = on")
@@ -62,14 +61,11 @@ class PostgresJournal:
         except BaseException:
             self._base.close()
             raise
-        self._last: int = self._rows.last()
+        self._waiting = Waiting(self._rows.last())
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `sync`."""
-        position = self._last + 1
-        self._waiting.append((self.name, position, keep, record, seal(position, record)))
-        self._last = position
-        return position
+        return self._waiting.append(record, keep=keep)
 
     def flush(self) -> None:
         """Write all records; a database knows no half measures."""
@@ -77,27 +73,26 @@ class PostgresJournal:
 
     def sync(self, up_to: int | None = None) -> None:
         """Write all records, or those up to a position, and wait until the database has them on its disk."""
-        last = self._last if up_to is None else up_to
-        if last > self._written:
-            rows = self._waiting[: last - self._written]
+        last = self._waiting.last if up_to is None else up_to
+        if last > self._waiting.written:
+            rows = self._waiting.up_to(last)
             with self._usable(), self._base.transaction():
                 self._insert(rows)
-            del self._waiting[: len(rows)]
+            self._waiting.drop(rows)
         elif self._beat is not None:  # else one who was paused would answer from what it knew then
             with self._usable():
                 self._base.execute("SELECT 1")
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
-        self._last -= len(self._waiting)
-        self._waiting.clear()
+        self._waiting.rollback()
 
     def save(
         self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
     ) -> None:
         """Store a snapshot as of a record, in one transaction with all that follows from it."""
-        last = self._last if up_to is None else up_to
-        rows = self._waiting[: max(0, last - self._written)]  # to which more may be added meanwhile
+        last = self._waiting.last if up_to is None else up_to
+        rows = self._waiting.up_to(last)
         with self._usable(), self._base.transaction():
             self._insert(rows)
             self._base.execute(
@@ -120,7 +115,7 @@ class PostgresJournal:
                     "DELETE FROM fedbandit_records WHERE name = %s AND NOT kept AND position <= %s",
                     (self.name, last),
                 )
-        del self._waiting[: len(rows)]
+        self._waiting.drop(rows)
 
     def lay_down(self, snapshot: bytes) -> bool:  # noqa: ARG002  it is the same for all
         """Write nothing: the database takes a snapshot whole."""
@@ -146,8 +141,8 @@ class PostgresJournal:
     def verify(self) -> None:
         """Raise if the database has gone, or the newest records cannot be believed."""
         with self._usable():
-            last = self._written
-            for _ in self._rows.records(max(0, last - _NEWEST)):
+            last = self._waiting.written
+            for _ in self._rows.records(max(0, last - NEWEST)):
                 pass
             if self._rows.last() != last:
                 raise damaged(self._place, f"record {last} is missing")
@@ -205,7 +200,7 @@ class PostgresJournal:
         except driver().Error as error:
             if self._base.closed:
                 raise lost(self.name, str(error).strip()) from error
-            why = "mend the database, and open the journal again"
+            why = "see that the database answers and can be written to, and open the journal again"
             raise InvalidInput(f"the journal {self.name!r} cannot be used ({str(error).strip()}): {why}") from error
 
     def _look_at_it_first(self) -> None:
@@ -217,18 +212,12 @@ class PostgresJournal:
             for _ in entries:
                 pass
 
-    @property
-    def _written(self) -> int:
-        """Return the position of the last record that is written."""
-        last = self._last  # first, since another thread may add records
-        return self._waiting[0][1] - 1 if self._waiting else last
-
-    def _insert(self, rows: list[tuple[str, int, bool, bytes, int]]) -> None:
+    def _insert(self, rows: list[Unwritten]) -> None:
         if not self._is_writer and list(self._rows.writers().values())[-1:] != [VERSION]:
             self._base.execute(
                 "INSERT INTO fedbandit_writers VALUES (%s, %s, %s) "
                 "ON CONFLICT (name, first) DO UPDATE SET version = excluded.version",
-                (self.name, self._written + 1, VERSION),
+                (self.name, self._waiting.written + 1, VERSION),
             )
         self._is_writer = True
         with (
@@ -236,8 +225,8 @@ class PostgresJournal:
             cursor.copy("COPY fedbandit_records (name, position, kept, data, seal) FROM STDIN") as copy,
         ):
             for row in rows:
-                copy.write_row(row)
+                copy.write_row((self.name, *row))
         self._base.execute(
             "INSERT INTO fedbandit_marks VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET position = excluded.position",
-            (self.name, self._written + len(rows)),
+            (self.name, self._waiting.written + len(rows)),
         )

@@ -78,7 +78,7 @@ class PostgresHolder:
             row = self._base.execute(_SIGN, lock_of(self._name)).fetchone()
         except driver().Error as error:
             self.close()
-            raise InvalidInput(f"the database cannot be asked ({str(error).strip()}): mend it") from error
+            raise InvalidInput(f"the database cannot be asked ({str(error).strip()}): see that it runs") from error
         return None if row is None else Sign(*row)
 
     def end(self, holder: int) -> None:
@@ -101,4 +101,7 @@ class PostgresHolder:
 
 def lost(name: str, why: str) -> JournalLost:
     """Return the error for a journal through whose session nothing can be written any more."""
-    return JournalLost(f"the journal {name!r} cannot be used ({why}): mend the database, and open the journal again")
+    return JournalLost(
+        f"the journal {name!r} cannot be used ({why}): see that the database runs and that no other process has the "
+        "journal open, and open it again"
+    )

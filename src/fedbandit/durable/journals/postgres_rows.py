@@ -117,7 +117,7 @@ def connect(url: str) -> Any:
     try:
         return psycopg.connect(url, autocommit=True)
     except psycopg.OperationalError as error:
-        raise InvalidInput(f"no PostgreSQL at {without_password(url)} ({error}): mend the URL") from None
+        raise InvalidInput(f"no PostgreSQL at {without_password(url)} ({error}): start it or correct the URL") from None
 
 
 @contextmanager

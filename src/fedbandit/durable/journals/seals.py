@@ -10,6 +10,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import Entry
 
 ANYWHERE = 1 << 62  # a position that no record has
+NEWEST = 64  # records at which a journal looks now and then
 SNAPSHOT = "the snapshot after record"
 REMEDY = "restore a backup, and see with `fedbandit check` what is left of this one"
 

@@ -13,16 +13,16 @@ from fedbandit.durable.journals.file_lease import FileBeat, beat_path
 from fedbandit.durable.journals.forks import connect
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.mark import Mark, mark_path
-from fedbandit.durable.journals.seals import damaged, seal
+from fedbandit.durable.journals.seals import NEWEST, damaged, seal
 from fedbandit.durable.journals.sqlite_beside import BesideRecords, drop_outdated, insert, replace_records
 from fedbandit.durable.journals.sqlite_pieces import Pieces
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
 from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, TABLES_OF_0_1
+from fedbandit.durable.journals.waiting import Unwritten, Waiting
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
 _DROPPED_EACH = 4  # outdated records that go with each new one
-_NEWEST = 64  # records that `verify` looks at
 
 
 class SqliteJournal(BesideRecords):
@@ -47,7 +47,6 @@ class SqliteJournal(BesideRecords):
         """
         self.path = Path(path)
         self._keep_log = keep_log
-        self._last, self._waiting = 0, list[tuple[int, bool, bytes, int]]()
         self._is_synced = True
         self._has_outdated = not keep_log  # records from before the snapshot, which are dropped little by little
         self._dropped_up_to = 0  # of those that are not kept, none is left up to here
@@ -72,42 +71,38 @@ class SqliteJournal(BesideRecords):
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `flush` or `sync`."""
-        position = self._last + 1
-        self._waiting.append((position, keep, record, seal(position, record)))
-        self._last = position
-        return position
+        return self._waiting.append(record, keep=keep)
 
     def flush(self) -> None:
         """Write all records, so that they survive the end of this process."""
         if self._waiting:
-            self._write_up_to(self._last)
+            self._write_up_to(self._waiting.last)
 
     def sync(self, up_to: int | None = None) -> None:
         """Write all records, or those up to a position, and wait for the disk."""
-        last = self._last if up_to is None else up_to
-        is_written = last <= self._written
+        last = self._waiting.last if up_to is None else up_to
+        is_written = last <= self._waiting.written
         if not (is_written and self._is_synced):
             self._wait_for_disk(True)
             if is_written:  # a commit that waits for the disk takes all earlier ones with it
-                self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._written,)])
+                self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._waiting.written,)])
             else:
                 self._write_up_to(last)
             self._wait_for_disk(False)
-            self._is_synced, self._synced = True, self._written
-            self._marked().set(self._synced, self._written)
+            self._is_synced, self._synced = True, self._waiting.written
+            self._marked().set(self._synced, self._waiting.written)
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
-        self._last -= len(self._waiting)
-        self._waiting.clear()
+        self._waiting.rollback()
 
     def save(
         self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
     ) -> None:
         """Store a snapshot as of a record, in one transaction with all that follows from it."""
         self._wait_for_disk(True)
-        file, last = self._file, self._last if up_to is None else up_to
-        rows = self._waiting[: max(0, last - self._written)]  # to which more may be added meanwhile
+        file, last = self._file, self._waiting.last if up_to is None else up_to
+        rows = self._waiting.up_to(last)
         with sqlite_errors(self.path):
             self._marked()
             file.execute("BEGIN IMMEDIATE")
@@ -119,10 +114,10 @@ class SqliteJournal(BesideRecords):
             replace_records(file, replaced)
             file.executemany(_RELEASE if self._keep_log else _DELETE, [(each,) for each in released])
             file.execute("COMMIT")
-        del self._waiting[: len(rows)]
+        self._waiting.drop(rows)
         self._unmoved += len(snapshot) if series is None else 0
         self._wait_for_disk(False)
-        self._is_synced, self._synced, self._has_outdated = True, self._written, not self._keep_log
+        self._is_synced, self._synced, self._has_outdated = True, self._waiting.written, not self._keep_log
         self._marked().set(self._synced, self._synced)
 
     def lay_down(self, snapshot: bytes) -> bool:
@@ -152,8 +147,8 @@ class SqliteJournal(BesideRecords):
         """Raise if the file has gone, or its newest records cannot be believed."""
         if not self.path.exists():
             raise damaged(str(self.path), "its file has gone")
-        last = self._written
-        for _ in self.records(max(0, last - _NEWEST)):
+        last = self._waiting.written
+        for _ in self.records(max(0, last - NEWEST)):
             pass
         if self._rows.last() != last:
             raise damaged(str(self.path), f"record {last} is missing")
@@ -177,7 +172,7 @@ class SqliteJournal(BesideRecords):
         if self._rows.is_empty:
             self._file.executescript(TABLES_OF_0_1)
             self._begin_to_write()
-        self._last = self._rows.last()
+        self._waiting = Waiting(self._rows.last())
 
     def _look_at_it_first(self, restored: bool) -> None:
         """Refuse a file that is damaged, or that has lost its end, while nothing has been written."""
@@ -213,25 +208,18 @@ class SqliteJournal(BesideRecords):
             raise InvalidInput(f"the mark {place} cannot be written ({error}): see to its folder") from error
         return self._mark
 
-    @property
-    def _written(self) -> int:
-        """Return the position of the last record that is written."""
-        last = self._last  # first, since another thread may add records
-        return self._waiting[0][0] - 1 if self._waiting else last
-
     def _write_up_to(self, last: int) -> None:
-        """Write records, to which more may be added meanwhile."""
-        rows = self._waiting[: last - self._written]
+        rows = self._waiting.up_to(last)
         self._write(_INSERT, rows)
         self._unmoved += sum(len(row[2]) for row in rows)
-        del self._waiting[: len(rows)]
+        self._waiting.drop(rows)
         self._is_synced = False
         self._marked().set(self._synced, last)
 
     def _wait_for_disk(self, wait: bool) -> None:
         self._file.execute(f"PRAGMA synchronous={'FULL' if wait else 'NORMAL'}")
 
-    def _write(self, statement: str, rows: list[tuple[int, bool, bytes, int]] | list[tuple[int]]) -> None:
+    def _write(self, statement: str, rows: list[Unwritten] | list[tuple[int]]) -> None:
         try:
             self._marked()
             if len(rows) == 1 and not self._has_outdated:

@@ -140,7 +140,10 @@ def unusable(path: Path, error: Exception) -> InvalidInput:
     """Return the refusal of a file with which SQLite cannot do what it should."""
     if "locked" in str(error):
         return JournalTaken(f"the journal {path} cannot be used ({error}): another process has it open: end that one")
-    return InvalidInput(f"the journal {path} cannot be used ({error}): mend the file or the disk")
+    return InvalidInput(
+        f"the journal {path} cannot be used ({error}): make room on the disk, make the file writable, or restore a "
+        "backup"
+    )
 
 
 @contextmanager

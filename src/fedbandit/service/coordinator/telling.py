@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from fedbandit.durable.postbox import Leaving
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.logs import RateLimiter
@@ -66,9 +67,9 @@ class Telling:
             if roster is not None:
                 show_members(self.telemetry.sites, roster)
 
-    def sent(self, frames: list[tuple[int, bytes]], now: float) -> None:
+    def sent(self, frames: list[Leaving], now: float) -> None:
         """Tell of frames that have left."""
-        for _, frame in frames:
+        for frame in frames:
             with self.beside():
                 self.telemetry.sent(frame, now)
 

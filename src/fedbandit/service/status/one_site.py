@@ -7,7 +7,7 @@ from typing import Any
 
 from fedbandit.service.status.history import WIDTHS
 from fedbandit.service.status.severity import is_grave
-from fedbandit.service.status.telemetry import Telemetry
+from fedbandit.service.status.telemetry import SILENT_AFTER, Telemetry
 
 
 def site_called(federations: Sequence[Telemetry], federation: str, site: str) -> tuple[Telemetry, int] | None:
@@ -33,7 +33,7 @@ def one_site(telemetry: Telemetry, number: int, now: float, span: int) -> dict[s
         "algorithm": telemetry.algorithm,
         "began": telemetry.began,
         "now": now,
-        "silent_after": telemetry.silent_after,
+        "silent_after": SILENT_AFTER,
         "version": telemetry.version[1],
         "revision": telemetry.revision,
         "span": span,

@@ -6,7 +6,7 @@ nothing is raised. A coordinator makes one for each federation and calls:
     received(frame, verdict, now, sender=..., scalars=...)    after each frame of a site, with what became of it
     accepted(sites and bytes, now, scalars=...)               for many uploads of which all were accepted, instead
     report(frame, now, sender=...) -> Verdict                 instead of the node, for frames of kind REPORT
-    sent(frame, now)                                          for each frame that leaves to a site
+    sent(leaving, now)                                        for each frame that leaves to a site
     left_out(sites, now)                                      when a deadline has closed a round
     watch.look(observations, now)                             now and then; so are journal_bytes, peers, revision set
 
@@ -24,12 +24,13 @@ from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.concerns import Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.postbox import Leaving
 from fedbandit.service.status.history import SPANS, WIDTHS, Bucket
 from fedbandit.service.status.reasons import Refusals
 from fedbandit.service.status.reports import Reports
 from fedbandit.service.status.severity import is_grave
 from fedbandit.service.status.site_record import STATES, SiteRecord, Version
-from fedbandit.service.status.traffic import Scales, Traffic
+from fedbandit.service.status.traffic import Traffic
 from fedbandit.service.status.watch import Watch
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.header import header_if_any
@@ -63,7 +64,6 @@ class Telemetry:
         now: float,
         *,
         names: Sequence[str] = (),
-        silent_after: float = SILENT_AFTER,
         largest_reward: float = LARGEST_REWARD,
         concerns: Concerns | None = None,
     ) -> None:
@@ -75,7 +75,6 @@ class Telemetry:
         self.name = name
         self.algorithm = algorithm
         self.began = now
-        self.silent_after = silent_after
         self.journal_bytes = self.revision = 0  # how often what was agreed on has changed
         self.peers: Ints | None = None
         self.sites = [SiteRecord(each, names[each] if each < len(names) else "") for each in range(clients)]
@@ -86,7 +85,6 @@ class Telemetry:
         self.strangers = SiteRecord(-1, "not on the roster")
         self.cut: deque[dict[str, Any]] = deque(maxlen=RECENT)
         self.traffic = Traffic()
-        self._scales = Scales()
 
     def received(
         self, data: bytes, verdict: Verdict, now: float, *,
@@ -136,15 +134,13 @@ class Telemetry:
         self.received(data, verdict, now, sender=sender)
         return verdict
 
-    def sent(self, data: bytes, now: float) -> None:
+    def sent(self, leaving: Leaving, now: float) -> None:
         """Count a frame to a site."""
-        header = header_if_any(data)
-        site = self._site(None if header is None else header.client)
+        number, data, version, scalars = leaving
+        site = self._site(number)
         site.bytes_down += len(data)
         amounts: Bucket = {"bytes_down": len(data)}
-        if header is not None and header.kind is Kind.DOWNLOAD:
-            version = (header.epoch, header.sequence)
-            scalars = self._scales.scalars(data[header.size :])
+        if version is not None:
             self.version = max(self.version, version)
             site.downloads += scalars > 0  # a signal is no message
             site.scalars_down += scalars
@@ -188,7 +184,7 @@ class Telemetry:
             "algorithm": self.algorithm,
             "began": self.began,
             "now": now,
-            "silent_after": self.silent_after,
+            "silent_after": SILENT_AFTER,
             "clients": len(self.sites),
             "states": self.states(now),
             "reporting": len(self.reports.sites),
@@ -231,7 +227,7 @@ class Telemetry:
     def _states(self, now: float) -> list[str]:
         """Return how each site is: one of which somebody should know something is never said to be well."""
         troubled = {each.site for each in self.watch.concerns}
-        heard = [site.state(now, self.silent_after) for site in self.sites]
+        heard = [site.state(now, SILENT_AFTER) for site in self.sites]
         return ["trouble" if each in troubled and state != "gone" else state for each, state in enumerate(heard)]
 
     def _asked(self, data: bytes, site: SiteRecord, now: float) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedbandit.core.errors import ProtocolError
 from fedbandit.service.status.history import Bucket, History
-from fedbandit.wire import decode, kind_of, weigh
 
 MOST_HISTORIES = 100  # sites with a history of their own, those heard of first: it takes far more room than all else
 
@@ -44,21 +42,3 @@ class Traffic:
             history = self.sites[site] = History()
         if history is not None:
             history.add_each(now, amounts)
-
-
-class Scales:
-    """Weighs messages: shapes are declared, so one of a kind is weighed for all of them."""
-
-    def __init__(self) -> None:
-        """Begin without having weighed any."""
-        self._scalars: dict[str, int] = {}  # by kind of message
-
-    def scalars(self, body: bytes) -> int:
-        """Return how many numbers a message has; 0 if it is none at all."""
-        try:
-            kind = kind_of(body)
-            if kind not in self._scalars:
-                self._scalars[kind] = weigh(decode(body), 1).scalars
-        except ProtocolError:
-            return 0
-        return self._scalars[kind]

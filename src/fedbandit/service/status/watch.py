@@ -16,14 +16,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
-from fedbandit.durable.concerns import Concern, Concerns
+from fedbandit.durable.concerns import DAY, HOUR, Concern, Concerns
 from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.status.reasons import LONGEST
 
 REFUSED, PUT_OFF, BACKLOG, OUTWEIGHS = "uploads-refused", "uploads-put-off", "backlog", "one-site-outweighs"
 DRIFT = "site-drift"
-HOUR = 3600.0
-DAY = 86_400.0
 PUT_OFF_SECONDS = 60.0  # a site is often told to ask first, or to send another upload first, and then all is well
 LARGE_BACKLOG = 1000
 GROWING_BACKLOG = 20
