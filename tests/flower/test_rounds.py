@@ -7,10 +7,11 @@ import pytest
 
 from contract.small_worlds import CLIENTS, NEEDS_JAX
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.flower.plan import read_plan
 from fedbandit.flower.rounds import Rounds, SitesSilent
-from fedbandit.flower.site import FlowerSite
+from fedbandit.flower.site import FlowerSite, Request
 from fedbandit.wire.state import encode_state
 from flower.worlds import Application, federation, keys, simulated
 
@@ -173,3 +174,9 @@ def test_a_number_that_is_not_one_of_the_sites_is_refused(number):
     plan = read_plan(keys(federation("linear-ts", 3)))
     with pytest.raises(InvalidInput, match=r"^partition-id is .*, but the 3 sites are numbered from 0 to 2: give each"):
         FlowerSite(plan, number, None, 1)
+
+
+def test_a_site_asks_with_the_bytes_of_a_site_elsewhere():
+    plan = read_plan(keys(federation("sync-linucb", ROUNDS)))
+    here, there = FlowerSite(plan, 1, None, 1000), DurableClient(plan.charter, 1, fresh=1000)
+    assert here.answer(Request([]), lambda turn: None, {})[0] == there.resend()[0]

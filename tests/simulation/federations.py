@@ -12,12 +12,13 @@ from fedbandit.simulation.faults.ending import EndingRun
 from fedbandit.simulation.faults.failover import FAILOVERS, FailoverRun
 from fedbandit.simulation.faults.living import LivingRun
 from fedbandit.simulation.faults.revised import REVISIONS, RevisedRun
-from fedbandit.simulation.faults.run import FADING_FAULTS, FAULTS, FaultyRun
+from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import TroubledRun
 from simulation.tagged import DENSE, tagged_setting, tagged_turns
 
 TURNS, SITES = 40, 4
 NUMBERS = 8  # for sites that come and go
+FADING_FAULTS = {**FAULTS, "fall_behind": 0.5}  # where the federation forgets
 FEDERATIONS = [
     ("async-linucb", {"upload_threshold": 1.0, "download_threshold": 1.0}),
     ("async-linucb", {"upload_threshold": 3000.0, "download_threshold": 30.0}),

@@ -28,7 +28,7 @@ class DownloadsLeaveUnsynced(DurableServer):
     def commit(self):
         if self._touched:
             return super().commit()
-        return self.postbox.take(self.ledger)
+        return [(each.site, each.data) for each in self.postbox.take(self.ledger)]
 
 
 class MergedTwiceAfterARestart(DurableServer):

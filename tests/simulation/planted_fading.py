@@ -25,13 +25,13 @@ class TickNotJournalled(DurableServer):
 
 
 class OldUploadNotAged(DurableServer):
-    def _merge(self, upload, time):
-        return super()._merge(replace(upload, clock=max(upload.clock, self.node.clock)), time)
+    def _merge(self, frame, upload, time):
+        return super()._merge(frame, replace(upload, clock=max(upload.clock, self.node.clock)), time)
 
 
 class NewUploadDoesNotAgeTheServer(DurableServer):
-    def _merge(self, upload, time):
-        return super()._merge(replace(upload, clock=min(upload.clock, self.node.clock)), time)
+    def _merge(self, frame, upload, time):
+        return super()._merge(frame, replace(upload, clock=min(upload.clock, self.node.clock)), time)
 
 
 class LatestDownloadsAsOfNow(DurableServer):

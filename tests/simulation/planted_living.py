@@ -128,9 +128,9 @@ class SuccessorBeginsWithTheFirstCharter(DurableServer):
 
     is_open = False
 
-    def _take_up(self, content):
+    def _take_up(self, revision):
         if self.is_open:
-            super()._take_up(content)
+            super()._take_up(revision)
 
     def revise(self, made, retuned, now):
         self.is_open = True

@@ -10,7 +10,7 @@ from fedbandit.algorithms.linear.shared.messages import Sums
 from fedbandit.durable.client import DurableClient
 from fedbandit.durable.outcome import Judged, Outcome, Verdict
 from fedbandit.durable.server import DurableServer
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.server_record import revised
 from fedbandit.durable.site_events import Revised
 from simulation.planted import Planted
 
@@ -21,7 +21,7 @@ class RevisionAppliedBeforeItIsJournalled(DurableServer):
     late = None
 
     def revise(self, made, retuned, now):
-        self.late = ServerRecord(What.REVISED, now, self._next(made.charter, retuned, made.places))
+        self.late = revised(now, self._next(made.charter, retuned, made.places).text, retuned.text)
         self._take_in(self.late)
         for client in self.accounts.epochs:
             self._tell_charter(client)
@@ -52,7 +52,7 @@ def in_their_old_places(sums, size):
 
 
 class UploadOfAnEarlierFormMergedAsItIs(DurableServer):
-    """Features keep their places in uploads of before."""
+    """Features keep their places in uploads from before a change."""
 
     def _recover(self, epoch):
         super()._recover(epoch)

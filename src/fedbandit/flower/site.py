@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.durable.checked_input import checked_limits
 from fedbandit.durable.frozen_life import WHO
@@ -17,11 +16,11 @@ from fedbandit.durable.site_life import SiteLife
 from fedbandit.durable.site_memory import SiteMemory
 from fedbandit.flower.plan import Plan
 from fedbandit.protocol.revisions import Agreed
-from fedbandit.site.decision import Decision, named_arm
+from fedbandit.site.decision import Decision, name_of, named_arm
+from fedbandit.site.exploration import Propensities
 from fedbandit.site.offer import Offers
 from fedbandit.site.policy import Policy
-from fedbandit.wire.frame import Frame, Kind, Standing, with_numbers
-from fedbandit.wire.question import Question
+from fedbandit.wire.frame import Frame, Kind, Standing
 from fedbandit.wire.state import decode_state, encode_state
 
 NO_TURN = -1
@@ -59,6 +58,7 @@ class FlowerSite:
         self._plan, self.number = plan, number
         self.life = SiteLife(Agreed(plan.charter), number)
         self._streams = ClientStreams(plan.seed)
+        self._propensities = Propensities(self.life.side, 0, plan.seed, fresh)
         self._offers = Offers(plan.charter, checked_limits(plan.charter.limits))
         self._acted, self._is_known = NO_TURN, False
         if kept is None:
@@ -76,7 +76,7 @@ class FlowerSite:
         if request.round > self._acted:
             self._acted = request.round
             play(Turn(self, request.round, config))
-        asks = [] if self._is_known else [self._question()]
+        asks = [] if self._is_known else [self.life.question(self.life.node.epoch).to_bytes()]
         return asks + self.life.outbox.unacknowledged()
 
     def kept(self) -> bytes:
@@ -93,9 +93,9 @@ class FlowerSite:
         life = self.life
         draws = self._streams.normals(WHO + self.number, life.side.draws)
         decided = life.decide(offer, draws)
-        likely = propensity_without_lot(life.side) if decided.propensity is None else float(decided.propensity[0])
+        likely = self._propensities.of(decided, life.deciding, offer, draws)
         name = life.decided(Chose(offer, draws, decided.choices, decided.expected, 0, time.time(), b"", 0))
-        return Decision(name, named_arm(decided.choices, named), likely if likely == likely else None, life.version[1])
+        return Decision(name, named_arm(decided.choices, named), likely, life.version[1])
 
     def learn(self, decision: str, reward: float) -> bool:
         """Take in the reward of a decision, once."""
@@ -138,14 +138,6 @@ class FlowerSite:
         elif frame.kind is Kind.CHARTER:
             self._plan.charter.require(Agreed.from_text(frame.body.decode()).charter.text, "the server")
 
-    def _question(self) -> bytes:
-        life, told = self.life, self.life.agreed.as_told
-        epoch, outbox = life.node.epoch, life.outbox
-        question = Question(
-            epoch, outbox.settled.get(epoch, 0), life.decisions.life, len(outbox.frames), told.fingerprint
-        )
-        return with_numbers(Kind.ASK, self.number, *life.version, *question).to_bytes()
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -169,7 +161,7 @@ class Turn:
 
         Of a duel the reward is 1 if the first arm won, else 0.
         """
-        return self._site.learn(decision.id if isinstance(decision, Decision) else decision, reward)
+        return self._site.learn(name_of(decision), reward)
 
     def policy(self) -> Policy:
         """Return what the site has learnt so far as a policy, which can be saved to a file."""

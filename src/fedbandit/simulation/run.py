@@ -12,6 +12,7 @@ from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
 from fedbandit.kernels.shared.compiled import seconds_compiling
+from fedbandit.protocol.chosen_algorithm import chosen_algorithm
 from fedbandit.simulation.in_process import simulate
 from fedbandit.simulation.result import Result
 
@@ -35,7 +36,7 @@ def run(
     >>> result.turns, result.regret[-1] < 100
     (100, np.True_)
     """
-    chosen = _algorithm(algorithm, parameters)
+    chosen = chosen_algorithm(algorithm, parameters)
     world = environment_named(environment) if isinstance(environment, str) else environment
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
@@ -72,13 +73,3 @@ def environment_named(name: str, **parameters: Any) -> Environment:
     7
     """
     return environments[name].from_values(parameters)
-
-
-def _algorithm(algorithm: str | Algorithm, parameters: dict[str, Any]) -> Algorithm:
-    if isinstance(algorithm, str):
-        return algorithm_named(algorithm, **parameters)
-    if parameters:
-        raise InvalidInput(
-            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
-        )
-    return algorithm

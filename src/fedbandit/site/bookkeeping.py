@@ -10,7 +10,7 @@ from fedbandit.logs.comparison import Comparison
 from fedbandit.logs.watching import Watch
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.control import Control
-from fedbandit.site.decision import Decision
+from fedbandit.site.decision import Decision, name_of
 from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.offer import Offers
 from fedbandit.site.policy import Policy
@@ -82,7 +82,7 @@ class Bookkeeping(Seen):
         """Wait no longer for the reward of a decision, as if it had expired; return False if it has come or ended."""
         with self._guard:
             now = self._begin()
-            is_pending = self.node.give_up(decision.id if isinstance(decision, Decision) else decision, now)
+            is_pending = self.node.give_up(name_of(decision), now)
             self._write_down()
             if self._is_durable:
                 self.node.flush()
@@ -100,7 +100,7 @@ class Bookkeeping(Seen):
         """
         past = past_of(log, site, self.charter, self._offers, self._offers.features)
         node, taken = self.node, 0
-        learns_from_choice = node.life.side.learns_from_choice
+        learns_from_choice = node.side.learns_from_choice
         with self._guard:
             now = self._begin()
             if self.charter.epoch_seconds is not None:
@@ -120,7 +120,7 @@ class Bookkeeping(Seen):
     def recalled(self) -> int:
         """Return how many rows of a past the site has learnt from."""
         with self._guard.reading():
-            return self.node.life.past[1]
+            return self.node.past[1]
 
     @property
     def frozen(self) -> float | None:
@@ -131,10 +131,10 @@ class Bookkeeping(Seen):
     def load(self, policy: Policy) -> None:
         """Decide by a policy from now on, also after a restart; what comes is learnt, sent and logged as before."""
         with self._guard:
-            if not self.node.life.agreed.has_had(policy.charter):
+            if not self.node.agreed.has_had(policy.charter):
                 self.charter.require(policy.charter.text, "the policy")
             self._begin()
-            self._freeze(policy.state_for(self.node.life.side, self.node.life.agreed), policy.taken or self._clock())
+            self._freeze(policy.state_for(self.node.side, self.node.agreed), policy.taken or self._clock())
 
     def freeze(self) -> None:
         """Decide from now on by what has been learnt so far, until `thaw`; what comes is learnt as before."""

@@ -12,7 +12,6 @@ from fedbandit.core.interfaces import Decided
 from fedbandit.core.randomness import stream
 from fedbandit.durable.frozen_life import WHO
 from fedbandit.durable.journalled_site import JournalledSite
-from fedbandit.durable.site_life import SiteLife
 from fedbandit.logs.comparison import Comparison
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.exploration import chances_given
@@ -58,14 +57,14 @@ class Control:
             return str(error)
         return ""
 
-    def mixed(self, life: SiteLife, offer: Floats, draws: Floats, decided: Decided, arms: int) -> Mixed:
+    def mixed(self, node: JournalledSite, offer: Floats, draws: Floats, decided: Decided, arms: int) -> Mixed:
         """Return a decision: the site's own, or the other policy's where the lot says so."""
         share, is_control = self.comparison.share, bool(self._lots.random() < self.comparison.share)
-        chosen, by_control = self._policy.decide(life.node.as_they_were(offer, self._form), arms)
-        own = chances_given(life.side, life.deciding, offer, draws, int(decided.choices[0]), arms)
+        chosen, by_control = self._policy.decide(node.as_they_were(offer, self._form), arms)
+        own = chances_given(node.side, node.deciding, offer, draws, int(decided.choices[0]), arms)
         if is_control:
             choices = np.array([chosen])
-            expected = life.side.expected(life.deciding, WHO, offer, choices)
+            expected = node.side.expected(node.deciding, WHO, offer, choices)
             decided = Decided(choices, None, expected)
         arm = int(decided.choices[0])
         if own is None or by_control is None:

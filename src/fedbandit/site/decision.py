@@ -18,6 +18,15 @@ class Decision(NamedTuple):
     version: int  # of the shared model: it counts the coordinator's downloads, 0 before the first
 
 
+def name_of(decision: str | Decision) -> str:
+    """Return the name of a decision that an application hands back, by its name or as it was given.
+
+    >>> name_of("1a-2"), name_of(Decision("1a-2", "red", 1.0, version=0))
+    ('1a-2', '1a-2')
+    """
+    return decision.id if isinstance(decision, Decision) else decision
+
+
 def named_arm(choice: Ints, ids: Sequence[Any] | None) -> Any:
     """Return the chosen arm, or the two of a duel, by the ids of the arms where there are any.
 

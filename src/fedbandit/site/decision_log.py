@@ -130,8 +130,8 @@ class DecisionLog:
 
     def _unusable(self, error: OSError) -> InvalidInput:
         return InvalidInput(
-            f"the log of decisions in {self.folder} cannot be written ({error.strerror or error}): free or mend the "
-            "disk; what is to be written is tried again"
+            f"the log of decisions in {self.folder} cannot be written ({error.strerror or error}): make room on "
+            "the disk, or make the folder writable; what is to be written is tried again"
         )
 
 

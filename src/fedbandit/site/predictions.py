@@ -30,8 +30,7 @@ class Predictions:
         """Return the mean reward that the model gives a choice; None where it has no such model."""
         found = decided.expected
         if found is None:
-            life = self._node.life
-            found = life.side.predicted(life.deciding, WHO, offer, decided.choices)
+            found = self._node.side.predicted(self._node.deciding, WHO, offer, decided.choices)
         predicted = math.nan if found is None else float(found[0])
         return predicted if math.isfinite(predicted) else None
 
@@ -40,8 +39,8 @@ class Predictions:
         if predicted is not None:
             self._made[name] = predicted
             if len(self._made) > SPARE and len(self._made) > SPARE + 2 * self._node.pending:
-                pending = self._node.life.decisions.pending
-                self._made = {each: value for each, value in self._made.items() if each in pending}
+                made = self._made.items()
+                self._made = {each: value for each, value in made if self._node.is_pending(each)}
         return self.watch.chose(propensity, arms)
 
     def learnt(self, name: str, reward: float) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from fedbandit.durable.checked_input import checked_limits
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.ending import Ending
 from fedbandit.site.advice import Advice
-from fedbandit.site.decision import Decision, named_arm
+from fedbandit.site.decision import Decision, name_of, named_arm
 from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.exploration import Lots, Propensities, check_samples
 from fedbandit.site.guard import Guard, closed
@@ -114,11 +114,11 @@ class Site(Talking):
         self._log = None if log is None else DecisionLog(Path(log))
         self.node = opened(self.charter, number, store=store, restored=restored, fresh=fresh)
         self._lots = Lots(seed, self.node.opening, self.node.draws)
-        self._propensities = Propensities(self.node.life.side, propensity_samples, seed, self.node.opening)
+        self._propensities = Propensities(self.node.side, propensity_samples, seed, self.node.opening)
         self._predictions = Predictions(self.node, features) if report or log is not None else None
         self._tally = Tally(number, self.node.opening, self.watch) if report else None
         self._advice, self._seed, self._unsaid = Advice(), seed, []
-        self._rows = LogRows(self.charter, self.node.life.side, number, is_raw=features is not None and log_raw)
+        self._rows = LogRows(self.charter, self.node.side, number, is_raw=features is not None and log_raw)
         if self.node.revisions or self.node.charter != self.charter:  # the store knows of another charter
             self._take_up()
         self._complete_log()
@@ -167,12 +167,12 @@ class Site(Talking):
             if self.charter.epoch_seconds is not None:
                 node.tick(self.charter.epoch_at(now))
             draws = self._lots.draw()
-            decided = node.life.decide(offer, draws)
+            decided = node.decide(offer, draws)
             if self._control is None:
-                propensity, group = self._propensities.of(decided, node.life.deciding, offer, draws), b""
+                propensity, group = self._propensities.of(decided, node.deciding, offer, draws), b""
             else:
                 count = self._offers.arms_in(offer)
-                decided, propensity, is_control = self._control.mixed(node.life, offer, draws, decided, count)
+                decided, propensity, is_control = self._control.mixed(node, offer, draws, decided, count)
                 group = self._control.fields[is_control]
             arm = named_arm(decided.choices, named)
             predicted = None if self._predictions is None else self._predictions.of(offer, decided)
@@ -210,7 +210,7 @@ class Site(Talking):
         with guard.lock:
             if guard.is_closed:
                 raise closed()
-            now, name = self._begin(), decision.id if isinstance(decision, Decision) else decision
+            now, name = self._begin(), name_of(decision)
             is_new = node.learn(name, number, now)
             if is_new and self._tally is not None:
                 self._tally.learnt(number)
@@ -243,8 +243,8 @@ class Site(Talking):
     def _take_up(self) -> None:
         """Go by what the federation has agreed on now."""
         self.charter = self.node.charter
-        self._offers = self._offers.revised(self.node.life.agreed)
+        self._offers = self._offers.revised(self.node.agreed)
         self._lots.size = self.node.draws
-        self._propensities.take_up(self.node.life.side)
+        self._propensities.take_up(self.node.side)
         self._end_control_that_does_not_fit()
-        self._rows = LogRows(self.charter, self.node.life.side, self.node.number, is_raw=self._rows.is_raw)
+        self._rows = LogRows(self.charter, self.node.side, self.node.number, is_raw=self._rows.is_raw)

@@ -20,7 +20,7 @@ from typing import Any
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.features.features import Values
-from fedbandit.site.decision import Decision
+from fedbandit.site.decision import Decision, name_of
 from fedbandit.site.site import Site
 from fedbandit.transport.link import RESEND, Connect
 from fedbandit.transport.nats.link import connector
@@ -51,7 +51,7 @@ class TracedSite(Site):
 
     def learn(self, decision: str | Decision, reward: float) -> bool:
         """Take in a reward as `Site.learn` does, in a span that is linked to that of the choice."""
-        name = decision.id if isinstance(decision, Decision) else decision
+        name = name_of(decision)
         known = self._decided.look(name)
         with self._tracing.span("learn", after=known, decision=str(name)) as span, self._noting():
             is_new = super().learn(decision, reward)
@@ -118,9 +118,9 @@ class TracedSite(Site):
     def _noting(self) -> Iterator[None]:
         """Note of which span the uploads are that come about in a block."""
         with self._order:
-            epoch, before = self.node.life.last_upload
+            epoch, before = self.node.last_upload
             yield
-            now, after = self.node.life.last_upload
+            now, after = self.node.last_upload
             for number in range(before + 1 if now == epoch else 1, after + 1):
                 self._causes.put((now, number), self._tracing.context())
 

@@ -33,11 +33,11 @@ class RevisedRun(FaultyRun):
 
     def offered(self, turn: int, node: DurableClient) -> Floats:
         """Return the arms of a turn with the features that the site knows of; those that were added have values too."""
-        forms = Forms(node.life.agreed)
+        forms = Forms(node.agreed)
         features = super().offered(turn, node)
         fitted = forms.fitted(features, 0)
         is_new = forms.fitted(np.ones_like(features), 0)[0, 0] == 0.0
-        values = stream(self.seed, "added", turn, node.life.node.form).integers(-16, 17, fitted.shape) / 16
+        values = stream(self.seed, "added", turn, node.form).integers(-16, 17, fitted.shape) / 16
         return np.where(is_new, values, fitted)
 
     def _revise(self) -> None:

@@ -30,7 +30,6 @@ FAULTS = {
     "crash_site": 0.5, "crash_server": 0.5, "fuse_site": 0.5, "fuse_server": 0.5, "deadline": 0.5, "back_up": 0.6,
     "restore": 0.4, "lose_disk": 0.1,
 }  # fmt: skip
-FADING_FAULTS = {**FAULTS, "fall_behind": 0.5}  # where the federation forgets
 
 
 @dataclass

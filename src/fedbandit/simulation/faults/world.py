@@ -192,14 +192,14 @@ class FaultyWorld:
         self.turn += 1
         now = slice(turn, turn + 1)
         features = self.offered(turn, host.node)
-        draws = self.draws.normals(self.turns.client[now], host.node.life.side.draws)
+        draws = self.draws.normals(self.turns.client[now], host.node.draws)
         node = host.node
         self.attempt(host, lambda: node.tick(self.epoch))
         decided = self.attempt(host, lambda: node.choose(features, draws))
         if decided is not None:
             name, (choice, *_) = decided
             reward = float(self.turns.outcomes.feedback(now, choice)[0])
-            form = node.life.node.form
+            form = node.form
             self.history.note_decision(Told(turn, machine, name, features, choice, reward, self.epoch, form))
 
     def offered(self, turn: int, node: DurableClient) -> Floats:  # noqa: ARG002
