@@ -124,8 +124,8 @@ class Changes:
         """Return what calls for attention after a change, if anything does."""
         size = self._server.charter.setting.dimension
         return "" if not Forms(self._server.agreed).are_mistaken() else (
-            f"vectors had {size} numbers before, with another meaning: programs that hand in those of then are now "
-            "misunderstood, so edit them"
+            f"vectors had {size} numbers before, with another meaning: programs that still hand in such vectors are "
+            "now misunderstood, so edit them"
         )  # fmt: skip
 
     def _prepared(self, values: dict[str, Any], file: FederationPlan | None) -> tuple[Changed, Retuned, list[str]]:

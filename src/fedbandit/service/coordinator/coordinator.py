@@ -7,13 +7,14 @@ import gc
 import logging
 import signal
 import sys
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
+from functools import partial
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.lease import JournalLost, JournalTaken
 from fedbandit.service.coordinator.settings import ServicePlan
 from fedbandit.service.coordinator.standby import Standby
-from fedbandit.service.coordinator.term import Term
+from fedbandit.service.coordinator.term import Term, pause
 from fedbandit.service.status.telemetry import Telemetry
 
 log = logging.getLogger("fedbandit.coordinator")
@@ -68,7 +69,7 @@ class Coordinator:
     async def _take_turns(self, standby: Standby, address: str) -> None:
         """Wait and serve, again and again."""
         while not self._stop.is_set():
-            await standby.wait(self._pause, self._stop.is_set)
+            await standby.wait(partial(pause, self._stop), self._stop.is_set)
             if self._stop.is_set():
                 return
             try:
@@ -77,7 +78,7 @@ class Coordinator:
                 standby.has_waited = True
                 log.warning("standby: %s", error)
             except InvalidInput as error:
-                await standby.failed(error, self._pause)
+                await standby.failed(error, partial(pause, self._stop))
 
     async def _serve(self, address: str) -> None:
         """Serve for a term."""
@@ -104,11 +105,6 @@ class Coordinator:
             raise InvalidInput("the pages need aiohttp and prometheus-client: install fedbandit[deploy]") from None
         pages = Pages(self._told, readiness=self.problem, is_active=lambda: self.is_active)
         return await stack.enter_async_context(serving(pages, self.plan.host, self.plan.port))
-
-    async def _pause(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
 
 
 def serve(plan: ServicePlan) -> None:

@@ -9,13 +9,14 @@ from contextlib import suppress
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import open_journal, without_password
+from fedbandit.durable.postbox import Leaving
 from fedbandit.durable.roster import Roster
 from fedbandit.durable.server import DurableServer
 from fedbandit.durable.writing import Sealed
 from fedbandit.service.coordinator.background import Background
 from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
 from fedbandit.service.coordinator.fair_queue import AT_A_TIME, LARGEST_GROUP, FairQueue
-from fedbandit.service.coordinator.gathering import Gathering
+from fedbandit.service.coordinator.group_timer import GroupTimer
 from fedbandit.service.coordinator.intake import Intake
 from fedbandit.service.coordinator.maintenance import MEASURE_SECONDS, Maintenance
 from fedbandit.service.coordinator.round_timer import RoundTimer
@@ -65,7 +66,7 @@ class FederationHost:
         self.changes = Changes(plan, self.server, self.wake)
         self._timer = RoundTimer(self.changes.deadline)
         self._arrived = FairQueue()
-        self._gathering = Gathering()
+        self._group_timer = GroupTimer()
         self._news = asyncio.Event()
         self._background = Background(self.wake)
         self._maintenance = Maintenance(self.server, self._journal, self._telling)
@@ -78,7 +79,9 @@ class FederationHost:
         await self._hub.open(Door(self.subjects, clients, most_bytes, self._arrive))
         for site in self.server.postbox.latest:
             self.server.postbox.post_again(site, 0, 0)
-        await self._send(self.server.commit(), time.time())
+        sealed = self.server.seal()
+        self.server.make_safe(sealed)
+        await self._send(sealed.frames, time.time())
         log.info(
             "%s: %s with %d sites, journal in %s, %d downloads so far",
             self.plan.name, self.plan.charter.algorithm.id, clients, self._where, self.server.node.sent,
@@ -164,11 +167,11 @@ class FederationHost:
                 await asyncio.wait_for(self._news.wait(), self._patience(time.monotonic()))
             except TimeoutError:
                 return []
-        if left := self._gathering.left(time.monotonic()):
+        if left := self._group_timer.left(time.monotonic()):
             await asyncio.sleep(left)
         self._news.clear()
         group = self._arrived.take(LARGEST_GROUP)
-        self._gathering.began(time.monotonic(), len(group))
+        self._group_timer.began(time.monotonic(), len(group))
         return group
 
     def _patience(self, elapsed: float) -> float:
@@ -215,9 +218,9 @@ class FederationHost:
         there = [site for site in awaited if site not in self.server.accounts.forgotten]
         return bool(awaited) and (not there or (self.roster is not None and self.roster.has_none_of(there)))
 
-    async def _send(self, frames: list[tuple[int, bytes]], now: float) -> None:
+    async def _send(self, frames: list[Leaving], now: float) -> None:
         beside = {} if self._traces is None else {"headers": self._traces.headers}
-        await self._hub.send(self.subjects, frames, **beside)
+        await self._hub.send(self.subjects, ((each.site, each.data) for each in frames), **beside)
         self._telling.sent(frames, now)
 
     def _watch(self, elapsed: float) -> None:

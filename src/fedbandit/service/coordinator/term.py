@@ -202,7 +202,7 @@ class Term:
             self._note_broker()
             for host in self.hosts:
                 host.look()
-            await self._pause(LOOK_SECONDS)
+            await pause(self._stop, LOOK_SECONDS)
 
     def _note_broker(self) -> None:
         """Raise what the broker shows, or clear it."""
@@ -221,7 +221,7 @@ class Term:
                 self._lose(loss)
             except Exception:
                 log.exception("the broker could not be looked at")
-            await self._pause(BROKER_SECONDS)
+            await pause(self._stop, BROKER_SECONDS)
 
     async def _send_away(self) -> None:
         """See to it that sites that were removed or revoked are not connected."""
@@ -231,12 +231,14 @@ class Term:
                     await self._desk.send_away()
             except Exception:
                 log.exception("connections of sites that are gone could not be ended")
-            await self._pause(LOOK_SECONDS)
+            await pause(self._stop, LOOK_SECONDS)
 
-    async def _pause(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
+
+async def pause(stop: asyncio.Event, seconds: float) -> None:
+    """Wait for so long, or until it is over."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
 
 
 def _raise_first(found: Iterable[BaseException | None]) -> None:

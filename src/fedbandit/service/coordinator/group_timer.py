@@ -12,15 +12,15 @@ GATHER_SECONDS = 0.015  # that an upload waits at most for others
 MANY = 16  # arrivals that show that others are coming
 
 
-class Gathering:
-    """The beginnings of groups.
+class GroupTimer:
+    """When the next group of arrivals begins.
 
-    >>> gathering = Gathering()
-    >>> gathering.began(now=5.0, arrivals=MANY - 1)
-    >>> gathering.left(now=5.0)
+    >>> timer = GroupTimer()
+    >>> timer.began(now=5.0, arrivals=MANY - 1)
+    >>> timer.left(now=5.0)
     0.0
-    >>> gathering.began(now=0.0, arrivals=MANY)
-    >>> gathering.left(now=0.0), gathering.left(now=1.0)
+    >>> timer.began(now=0.0, arrivals=MANY)
+    >>> timer.left(now=0.0), timer.left(now=1.0)
     (0.015, 0.0)
     """
 

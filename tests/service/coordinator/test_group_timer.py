@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 
-from fedbandit.service.coordinator.gathering import GATHER_SECONDS, MANY, Gathering
+from fedbandit.service.coordinator.group_timer import GATHER_SECONDS, MANY, GroupTimer
 from samples.hosts import NotingHub, arrival, ask, host_of
 from samples.waiting import PATIENCE
 
 
 def test_after_a_small_group_nothing_is_waited_for_though_a_large_one_was_before():
-    gathering = Gathering()
-    gathering.began(now=1.0, arrivals=MANY)
-    assert 0.0 < gathering.left(now=1.0) <= 1.001 * GATHER_SECONDS
-    gathering.began(now=1.0, arrivals=MANY - 1)
-    assert gathering.left(now=1.0) == 0.0
+    timer = GroupTimer()
+    timer.began(now=1.0, arrivals=MANY)
+    assert 0.0 < timer.left(now=1.0) <= 1.001 * GATHER_SECONDS
+    timer.began(now=1.0, arrivals=MANY - 1)
+    assert timer.left(now=1.0) == 0.0
 
 
 def test_what_a_group_itself_has_taken_is_not_waited_for_again():
-    gathering = Gathering()
-    gathering.began(now=1.0, arrivals=MANY)
-    assert gathering.left(now=1.0 + GATHER_SECONDS) == 0.0
+    timer = GroupTimer()
+    timer.began(now=1.0, arrivals=MANY)
+    assert timer.left(now=1.0 + GATHER_SECONDS) == 0.0
 
 
 def test_what_comes_while_a_group_is_gathered_is_in_it(monkeypatch):
@@ -32,7 +32,7 @@ def test_what_comes_while_a_group_is_gathered_is_in_it(monkeypatch):
 
     async def attempt():
         await host.open()
-        monkeypatch.setattr(host._gathering, "left", lambda now: 7.0 if not waited else 0.0)
+        monkeypatch.setattr(host._group_timer, "left", lambda now: 7.0 if not waited else 0.0)
 
         async def sleep(seconds, plain=asyncio.sleep):
             if seconds == 7.0:
