@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
 
+import fedbandit as fb
+from fedbandit.core.environment import Environment
+from fedbandit.core.parameters import parameter
 from fedbandit.core.version import VERSION
 from fedbandit.datasets.files import examples
 from fedbandit.experiments.experiment import Experiment, Point, Quick, Series
@@ -63,6 +66,47 @@ def test_a_data_set_that_is_not_complete_is_told_with_what_is_missing():
             series=(Series("A", "random", (Point(world={"dataset": "magic", "path": str(path)}, label="a"),)),),
         )
         assert provenance(on_data, [])["data"].startswith("magic: not complete, ")
+
+
+@pytest.mark.parametrize(
+    ("environment", "world", "name"),
+    [
+        ("classification", {"dataset": "magic"}, "magic"),
+        ("recommendation", {}, "lastfm"),
+        ("likes", {"dataset": "movielens-100k"}, "movielens-100k"),
+        ("warfarin", {}, "warfarin"),
+        ("medical-mnist", {}, "medical-mnist"),
+    ],
+)
+def test_every_world_of_data_names_its_set_and_where_it_is(environment, world, name):
+    assert fb.environment(environment, path="here", **world).data_set() == (name, "here")
+
+
+@dataclass(frozen=True)
+class Rows(Environment):
+    """A world of data that calls its fields what it likes."""
+
+    rows_of: str = parameter("magic", "the data set")
+    folder: str = parameter("", "where it is")
+
+    def data_set(self):
+        return self.rows_of, self.folder
+
+
+def of_rows(monkeypatch, **world):
+    monkeypatch.setattr(module, "environments", {"rows": Rows})
+    return replace(EXPERIMENT, environment="rows", world=world, series=(Series("A", "random", (Point(label="a"),)),))
+
+
+def test_a_world_of_ones_own_names_its_data_whatever_its_fields_are_called(monkeypatch):
+    with examples.folder("magic") as path:
+        told = provenance(of_rows(monkeypatch, folder=str(path)), [])
+    assert told["data"].startswith("magic: not complete, ")
+
+
+def test_a_data_set_of_ones_own_is_named_though_nobody_knows_whether_it_is_complete(monkeypatch):
+    told = provenance(of_rows(monkeypatch, rows_of="diary"), [])
+    assert told["data"] == "diary: not in the catalogue, so nobody knows what may be missing"
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("git"), subprocess.CalledProcessError(128, "git")])

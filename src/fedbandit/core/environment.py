@@ -42,6 +42,10 @@ class Environment(Parameters):
         """Return what changes when the files behind the world change; nothing, if there are none."""
         return ""
 
+    def data_set(self) -> tuple[str, str] | None:
+        """Return the data set behind the world, by its name, and the path given for it ("": the usual places)."""
+        return None
+
     def release_noise(self) -> Floats | None:
         """Return the noise of each release of each client (N, releases, numbers), where the world fixes it."""
         return None

@@ -21,10 +21,10 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
 from fedbandit.environments.arrivals import ARRIVALS, Arrivals
+from fedbandit.environments.release import release_of
 
 if TYPE_CHECKING:
     from fedbandit.datasets.arrays import Floats
-    from fedbandit.datasets.files.release import Release
 
 SETS = ("shuttle", "magic", "covertype", "mushroom", "adult")
 
@@ -57,7 +57,11 @@ class Classification(
 
     def fingerprint(self) -> str:
         """Return a digest of the data set's files."""
-        return self._release().content()
+        return release_of(self.dataset, self.path).content()
+
+    def data_set(self) -> tuple[str, str]:
+        """Return the data set, and where it is."""
+        return self.dataset, self.path
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
@@ -74,14 +78,8 @@ class Classification(
             payoff = (labels[row][:, np.newaxis] == np.arange(arms)).astype(np.float64)
             yield Turns(arrivals.next(whose, size), block_one_hot(contexts[row], arms), Rewards(payoff, payoff))
 
-    def _release(self) -> Release:
-        from fedbandit.datasets import describe
-        from fedbandit.datasets.files.folders import find
-
-        return find(describe(self.dataset), self.path or None)
-
     def _data(self) -> tuple[Floats, Ints, int]:
-        release = self._release()
+        release = release_of(self.dataset, self.path)
         return _contexts(self.dataset, release.location, release.fingerprint())
 
 

@@ -22,10 +22,10 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Duels, Turns
 from fedbandit.environments.arrivals import Arrivals
+from fedbandit.environments.release import release_of
 from fedbandit.kernels.shared.sampling import draw_distinct, gather
 
 if TYPE_CHECKING:
-    from fedbandit.datasets.files.release import Release
     from fedbandit.datasets.preparation.selections import Liked
 
 SETS = ("movielens-100k", "movielens-1m", "movielens-20m", "movielens-25m")
@@ -75,7 +75,11 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
 
     def fingerprint(self) -> str:
         """Return a digest of the data set's files."""
-        return self._release().content()
+        return release_of(self.dataset, self.path).content()
+
+    def data_set(self) -> tuple[str, str]:
+        """Return the data set, and where it is."""
+        return self.dataset, self.path
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
@@ -83,7 +87,7 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
             truncated_svd,  # SciPy is imported only by those who read data
         )
 
-        release = self._release()
+        release = release_of(self.dataset, self.path)
         matrix = _liked(self.dataset, release.location, release.fingerprint(), self.users, self.items, self.above)
         features, answers = truncated_svd(matrix.liked[: self.rows].T, self.dimension), matrix.liked[self.rows :]
         arrivals, order = Arrivals("round-robin", self.clients, skew=0.0), np.arange(self.items)
@@ -96,12 +100,6 @@ class Likes(Environment, id="likes", title="duels between films, answered by use
             user = drawn if self.answers == "anyone" else client
             utility = answers[user[:, np.newaxis], index]
             yield Turns(client, gather(features, index), Duels(utility, coins.random(size)))
-
-    def _release(self) -> Release:
-        from fedbandit.datasets import describe
-        from fedbandit.datasets.files.folders import find
-
-        return find(describe(self.dataset), self.path or None)
 
 
 @lru_cache(maxsize=2)

@@ -15,6 +15,7 @@ from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
 from fedbandit.environments.arrivals import Arrivals
+from fedbandit.environments.linear import unit
 from fedbandit.kernels.shared.sampling import gather
 
 
@@ -65,16 +66,16 @@ class Logistic(Environment, id="logistic", title="homogeneous clients with Berno
 
     def _offers(self, seed: int) -> Callable[[int], tuple[Floats, Floats]]:
         rng = stream(seed, "arms")
-        theta = self.radius * _unit(stream(seed, "parameter").standard_normal(self.dimension))
+        theta = self.radius * unit(stream(seed, "parameter").standard_normal(self.dimension))
         if self.source == "sphere":
 
             def fresh(size: int) -> tuple[Floats, Floats]:
-                arms = _unit(rng.standard_normal((size, self.arms, self.dimension)))
+                arms = unit(rng.standard_normal((size, self.arms, self.dimension)))
                 return arms, _odds(arms @ theta)
 
             return fresh
         pool = np.ones((self.pool, self.dimension))
-        pool[:, :-1] = _unit(stream(seed, "pool").standard_normal((self.pool, self.dimension - 1)))
+        pool[:, :-1] = unit(stream(seed, "pool").standard_normal((self.pool, self.dimension - 1)))
         pool_mean = _odds(pool @ theta)
 
         def pooled(size: int) -> tuple[Floats, Floats]:
@@ -82,10 +83,6 @@ class Logistic(Environment, id="logistic", title="homogeneous clients with Berno
             return gather(pool, index), pool_mean[index]
 
         return pooled
-
-
-def _unit(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
 def _odds(margin: Floats) -> Floats:

@@ -23,6 +23,10 @@ class MedicalImages(Labelled, id="medical-mnist", title="telling six kinds of me
 
     images: str = parameter("all", "which images are shown", choices=IMAGES)
 
+    def data_set(self) -> tuple[str, str]:
+        """Return the data set, and where it is."""
+        return medical_mnist.DESCRIPTION.name, self.path
+
     def rows(self) -> LabelledRows:
         """Return the images' features."""
         return _features(self.place(), self.images == "held-out")

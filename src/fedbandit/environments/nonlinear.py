@@ -14,6 +14,7 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
+from fedbandit.environments.linear import unit
 
 ROUNDS = 5000
 
@@ -41,13 +42,13 @@ class Nonlinear(Environment):
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""
-        direction = _unit(stream(seed, "parameter").standard_normal(self.dimension))
+        direction = unit(stream(seed, "parameter").standard_normal(self.dimension))
         offered, noise = stream(seed, "arms"), stream(seed, "noise")
         for first in range(0, count, block):
             size = min(block, count - first)
             shape = (size, self.arms, self.dimension)
             drawn = offered.random(shape) - 0.5 if self.source == "cube" else offered.standard_normal(shape)
-            arms = _unit(drawn)
+            arms = unit(drawn)
             mean = self.reward(arms @ direction)
             payoff = mean + self.noise * noise.standard_normal(size)[:, np.newaxis]
             yield Turns(np.arange(first, first + size) % self.clients, arms, Rewards(payoff, mean))
@@ -79,7 +80,3 @@ class Square(Nonlinear, id="square", title="rewards 10 (a.x)^2, alike for all cl
     def reward(self, along: Floats) -> Floats:
         """Return 10 (a.x)^2."""
         return np.asarray(10.0 * along**2)
-
-
-def _unit(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))

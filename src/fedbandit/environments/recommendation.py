@@ -20,6 +20,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
+from fedbandit.environments.release import release_of
 from fedbandit.kernels.shared.sampling import draw_others, gather, interleave
 
 if TYPE_CHECKING:
@@ -66,10 +67,11 @@ class Recommendation(
 
     def fingerprint(self) -> str:
         """Return a digest of the data set's files."""
-        from fedbandit.datasets import describe  # SciPy is imported only by those who read data
-        from fedbandit.datasets.files.folders import find
+        return release_of(self.dataset, self.path).content()
 
-        return find(describe(self.dataset), self.path or None).content()
+    def data_set(self) -> tuple[str, str]:
+        """Return the data set, and where it is."""
+        return self.dataset, self.path
 
     def data(self) -> Prepared:
         """Return the prepared data set; the first call in a process reads or prepares it."""

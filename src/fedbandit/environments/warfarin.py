@@ -26,6 +26,10 @@ class WarfarinDosing(Labelled, id="warfarin", title="warfarin dosing: low, mediu
 
     numbers: str = parameter("own-units", "scale of the four numeric covariates", choices=NUMBERS)
 
+    def data_set(self) -> tuple[str, str]:
+        """Return the data set, and where it is."""
+        return warfarin.DESCRIPTION.name, self.path
+
     def rows(self) -> LabelledRows:
         """Return the patients with a dose."""
         return _patients(self.place(), self.numbers == "unit-scale")

@@ -91,20 +91,18 @@ def _versions() -> str:
 
 def _data_sets(experiment: Experiment) -> set[tuple[str, str]]:
     """Return the data sets behind an experiment's worlds, each with the path that was given for it."""
-    from fedbandit.datasets import catalogue  # slow to import, and only reports need it
-
-    known = {description.name for description in catalogue()}
     worlds = [
         environments[experiment.environment].from_values({**experiment.world, **point.world})
         for series in experiment.series
         for point in series.points
     ]
-    named = {(str(getattr(world, "dataset", world.id)), str(getattr(world, "path", ""))) for world in worlds}
-    return {(name, path) for name, path in named if name in known}
+    return {found for world in worlds if (found := world.data_set()) is not None}
 
 
 def _completeness(name: str, path: str) -> str:
-    from fedbandit.datasets import load
+    from fedbandit.datasets import catalogue, load  # slow to import, and only reports need it
 
+    if name not in {description.name for description in catalogue()}:
+        return "not in the catalogue, so nobody knows what may be missing"
     missing = load(name, path or None).missing
     return "not complete, " + "; ".join(missing) if missing else "complete"

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedbandit.kernels.lasso.path import rebuild, refit
-from fedbandit.kernels.lasso.sums import empty_fit, observe
+from fedbandit.kernels.lasso.sums import observe
 from reference.lasso import lasso
+from samples.fits import empty_fit
 
 TOLERANCE = 1e-10
 

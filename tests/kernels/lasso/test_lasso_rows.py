@@ -4,7 +4,8 @@ import numpy as np
 
 from fedbandit.kernels.lasso import rows as kernel
 from fedbandit.kernels.lasso.path import refit
-from fedbandit.kernels.lasso.sums import empty_fit, observe
+from fedbandit.kernels.lasso.sums import observe
+from samples.fits import empty_fit
 
 CONTEXT = np.array([1.0])
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fedbandit.kernels.lasso.sums import PENDING, column_on_support, correlate, empty_fit, observe
+from fedbandit.kernels.lasso.sums import PENDING, column_on_support, correlate, observe
+from samples.fits import empty_fit
 
 
 def test_a_sparse_context_is_added_at_once_and_touches_its_own_entries_alone():

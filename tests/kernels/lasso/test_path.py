@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fedbandit.kernels.lasso.path import find_newcomer
-from fedbandit.kernels.lasso.sums import empty_fit, observe
+from fedbandit.kernels.lasso.sums import observe
+from samples.fits import empty_fit
 
 
 @pytest.mark.parametrize(

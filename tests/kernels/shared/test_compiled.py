@@ -1,9 +1,12 @@
-"""Kernels that count no references make and return no arrays, nor do those that they call."""
+"""How kernels are compiled, or are not; those that count no references make and return no arrays."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,3 +54,27 @@ def test_what_calls_a_kernel_that_makes_arrays_counts_references() -> None:
 
 def test_a_kernel_counts_references_unless_it_says_otherwise() -> None:
     assert not borrows(compiled(ridge.dot.py_func))  # type: ignore[attr-defined]
+
+
+RUNS = """
+import fedbandit as fb
+
+small = {"clients": 3, "arms": 4, "dimension": 5}
+for algorithm, environment, sizes in (
+    ("async-linucb", "linear", small), ("clustered-linucb", "linear", small), ("fldb-gd", "dueling", small),
+    ("fedglb-ucb", "logistic", small), ("lasso-bandit", "sparse", {"clients": 3}),
+):
+    result = fb.run(algorithm, fb.environment(environment, **sizes), turns=60)
+    print(algorithm, result.choice.ravel().tolist())
+"""
+
+
+def _chosen(**variables: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", RUNS], env={**os.environ, **variables}, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.long
+def test_where_numba_is_told_to_compile_nothing_kernels_run_as_python_and_choose_alike() -> None:
+    assert _chosen(NUMBA_DISABLE_JIT="1") == _chosen(NUMBA_DISABLE_JIT="0")

@@ -32,8 +32,9 @@ REFINEMENTS = 4  # balancing this often in a row without success makes the facto
 def refit(fit: Fit, penalty: float, tolerance: float) -> int:
     """Bring the estimate to the minimiser at a penalty; return the number of steps that it took.
 
-    >>> from fedbandit.kernels.lasso.sums import empty_fit, observe
-    >>> fit = empty_fit(2)
+    >>> from fedbandit.kernels.lasso.rows import empty_rows, fit_of
+    >>> from fedbandit.kernels.lasso.sums import observe
+    >>> fit = fit_of(empty_rows(1, 1, 2), 0, 0)
     >>> observe(fit, np.array([1.0, 0.0]), 3.0)
     >>> int(refit(fit, 2.0, 1e-10)) > 0, fit.estimate
     (True, array([2., 0.]))

@@ -28,32 +28,16 @@ class Fit(NamedTuple):
     factor: Floats  # (d, d) U with U^T U = G on the support
 
 
-def empty_fit(dimension: int) -> Fit:
-    """Return a regression on no data.
+@compiled
+def observe(fit: Fit, context: Floats, reward: float) -> None:
+    """Add one observation to the sums and to the factor; zeros of a sparse context cost nothing.
 
-    >>> fit = empty_fit(2)
+    >>> from fedbandit.kernels.lasso.rows import empty_rows, fit_of
+    >>> fit = fit_of(empty_rows(1, 1, 2), 0, 0)
     >>> observe(fit, np.array([1.0, 2.0]), 3.0)
     >>> fit.moment, fit.diagonal
     (array([3., 6.]), array([1., 4.]))
     """
-    square, vector, whole = np.zeros((dimension, dimension)), np.zeros(dimension), np.zeros(1, dtype=np.int64)
-    return Fit(
-        gram=square,
-        pending=np.zeros((PENDING, dimension)),
-        waiting=whole,
-        diagonal=vector,
-        moment=vector.copy(),
-        samples=whole.copy(),
-        estimate=vector.copy(),
-        support=np.zeros(dimension, dtype=np.int64),
-        size=whole.copy(),
-        factor=square.copy(),
-    )
-
-
-@compiled
-def observe(fit: Fit, context: Floats, reward: float) -> None:
-    """Add one observation to the sums and to the factor; zeros of a sparse context cost nothing."""
     places = np.flatnonzero(context)
     for i in places:
         fit.moment[i] += reward * context[i]

@@ -30,7 +30,7 @@ from fedbandit.kernels.shared.compiled import compiled
 
 CLIP = 9.0
 DRIFT = 2.0
-THRESHOLD = 11.5  # just less than what two errors add that are cut
+THRESHOLD = 11.5  # just less than 12, which two clipped errors add
 
 
 class Watch(NamedTuple):

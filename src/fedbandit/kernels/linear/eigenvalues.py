@@ -13,7 +13,7 @@ ROUNDING = 1e-9  # far more than that of a few products
 
 @borrowing
 def most_of_eigenvalues(matrix: Floats, square: Floats, fourth: Floats) -> float:
-    """Return a number that the largest eigenvalue of a positive definite matrix does not pass, nor falls far below.
+    """Return an upper bound of the largest eigenvalue of a positive definite matrix, not far above it.
 
     It is the eighth root of the sum of the eighth powers of all d eigenvalues, at most d^(1/8) times the largest. What
     is squared has trace 1, so that no power is too small to tell. `square` and `fourth` are scratch.

@@ -12,7 +12,7 @@ from fedbandit.kernels.shared.compiled import compiled
 
 @compiled
 def trapezoid(gram: Floats, most: int, tolerance: float, upper: Floats) -> int:
-    """Write R with R^T R = gram, all but, to the first rows of `upper`, which is zero; return how many there are.
+    """Write R with R^T R = gram, up to what is left out, to the first rows of `upper`, which is zero; return how many.
 
     The largest pivots come first, so that little of what rounding left in the matrix gets into the rows. What is left
     when its trace is within `tolerance` of nothing, as a share of the whole, is left out, and so is all that does not

@@ -12,7 +12,7 @@ from numba.core.event import Event, Listener
 PATIENCE = 1.0  # seconds of compiling before somebody who waits is told why
 
 
-class Watch(threading.local, Listener):
+class Stopwatch(threading.local, Listener):
     """Adds up, for each thread, the seconds from the start of a compilation to its end, those within it included."""
 
     _has_told: ClassVar[bool] = False
@@ -49,5 +49,5 @@ class Watch(threading.local, Listener):
 
     def _tell(self) -> None:
         if self.seconds > PATIENCE and not self._has_told:
-            Watch._has_told = True
+            Stopwatch._has_told = True
             print("fedbandit is compiling for this machine, which later starts need not.", file=sys.stderr, flush=True)

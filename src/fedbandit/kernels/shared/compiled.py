@@ -21,14 +21,14 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from fedbandit.kernels.shared.compile_time import Watch
+from fedbandit.kernels.shared.compile_time import Stopwatch
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _KERNELS = [each.stat() for each in Path(__file__).parents[1].rglob("*.py")]
-_WATCH = Watch()
-event.register("numba:compile", _WATCH)  # type: ignore[no-untyped-call]
+_STOPWATCH = Stopwatch()
+event.register("numba:compile", _STOPWATCH)  # type: ignore[no-untyped-call]
 
 
 def seconds_compiling() -> float:
@@ -37,18 +37,23 @@ def seconds_compiling() -> float:
     >>> seconds_compiling() >= 0.0
     True
     """
-    return _WATCH.seconds
+    return _STOPWATCH.seconds
 
 
 def add_seconds_compiling(seconds: float) -> None:
     """Count what another compiler took, in this thread."""
-    _WATCH.add(seconds)
+    _STOPWATCH.add(seconds)
 
 
 def compiled(
     function: Callable[P, R], inline: Literal["never", "always"] = "never", is_borrowing: bool = False
 ) -> Callable[P, R]:
-    """Compile a kernel at its first call, and keep the machine code for the next run."""
+    """Compile a kernel at its first call, and keep the machine code for the next run.
+
+    With NUMBA_DISABLE_JIT=1 in the environment it stays the function that it is, for a debugger to step through.
+    """
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
     # A kernel that did not say whether it counts references would do as the first that calls it. Nobody needs the
     # wrapper for C, which takes time to compile.
     unlisted: dict[str, Any] = {"_nrt": not is_borrowing, "no_cfunc_wrapper": True}
@@ -81,7 +86,7 @@ def inlined_borrowing(function: Callable[P, R]) -> Callable[P, R]:
 
 def borrows(kernel: Callable[..., Any]) -> bool:
     """Tell whether a kernel counts no references."""
-    return not cast(Any, kernel).targetoptions["_nrt"]
+    return isinstance(kernel, Dispatcher) and not kernel.targetoptions["_nrt"]
 
 
 def specialised(kernel: Callable[P, R], name: str, **others: Callable[..., Any]) -> Callable[P, R]:
@@ -102,7 +107,8 @@ def interpreted(kernel: Callable[P, R]) -> Callable[P, R]:
 
 
 def _source(kernel: Callable[P, R]) -> FunctionType:
-    return cast(FunctionType, cast(Any, kernel).py_func)
+    """Return the function that a kernel was compiled from, or is."""
+    return kernel if isinstance(kernel, FunctionType) else cast(FunctionType, cast(Any, kernel).py_func)
 
 
 def _in_terms_of(kernel: Callable[P, R], name: str, others: dict[str, Any]) -> Callable[P, R]:

@@ -16,7 +16,7 @@ from fedbandit.kernels.shared.compiled import interpreted
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WORTH = 20_000  # elementary steps that Python makes in about as long as loading machine code takes
+WORTH = 20_000  # steps in Python after which compiling is taken to pay: a fifth of what it costs
 
 
 class Worthwhile(Generic[P, R]):
