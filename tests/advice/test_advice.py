@@ -101,7 +101,7 @@ def test_what_the_smallest_upload_costs_is_told_beside_one(advice):
     assert advice.uploads.bytes == pytest.approx(spent[1] - spent[0])
     assert advice.uploads.regret > 0
     assert advice.notes[0].startswith("smallest_upload = 10, so that no upload tells of fewer decisions, costs ")
-    assert advice.notes[0].endswith("a day beside smallest_upload = 1")
+    assert advice.notes[0].endswith("a day, compared with smallest_upload = 1")
 
 
 def test_what_the_choices_of_the_log_would_have_sent_is_told_beside_the_forecast(advice, tmp_path):

@@ -25,7 +25,7 @@ def test_a_budget_is_bytes_a_day(text, wanted):
     "text", ["", "10", "10 MB", "MB/day", "-1 MB/day", "10 MiB/day", "10 Mb/day", "1e6 B/day", None, True]
 )
 def test_anything_else_is_refused_with_an_example(text):
-    with pytest.raises(fb.InvalidInput, match=r"is none: write a number with B, kB, MB or GB .* as in '10 MB/day'"):
+    with pytest.raises(fb.InvalidInput, match=r"cannot be read: write a number with B, kB, MB or .* as in '10 MB/day'"):
         bytes_a_day(text)
 
 

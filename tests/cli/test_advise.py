@@ -84,9 +84,9 @@ def test_the_numbers_are_one_json_object(commanded):
 
 
 REFUSED = {
-    "no budget": (("--budget", "much"), "budget 'much' is none: write a number with B, kB, MB or GB an hour"),
+    "no budget": (("--budget", "much"), "budget 'much' cannot be read: write a number with B, kB, MB or GB an hour"),
     "nothing": (("--budget", "0 MB/day"), "budget '0 MB/day' is not greater than 0"),
-    "less than idle talk": (("--budget", "10 B/day"), "budget 10 B a day is less than the 612 B that 6 sites take"),
+    "less than idle talk": (("--budget", "10 B/day"), "budget 10 B a day is less than 612 B, which 6 sites take"),
     "an unknown algorithm": (("--algorithms", "lean-linucv"), "unknown algorithm 'lean-linucv': did you mean"),
     "rounds": (("--algorithms", "fn-ucb"), "algorithms names fn-ucb, which acts in rounds of one turn of every site"),
     "duels": (("--algorithms", "kernel-ucb"), "algorithms names kernel-ucb, which"),

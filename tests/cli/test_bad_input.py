@@ -199,7 +199,7 @@ def test_quick_sizes_that_make_two_points_one_are_refused_before_anything_is_mad
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk at hand")
 def test_a_disk_that_is_full_is_said_in_one_line(fedbandit):
-    refused(fedbandit(*RUN, "--trace", "/dev/full"), "[Errno 28] No space left on device: is the disk full")
+    refused(fedbandit(*RUN, "--trace", "/dev/full"), "[Errno 28] No space left on device: make room on the disk")
 
 
 def test_a_mistake_of_ours_is_not_hidden_as_one_of_the_users(fedbandit, monkeypatch):

@@ -53,8 +53,8 @@ def test_a_dimension_that_comes_back_with_another_meaning_is_told(fedbandit, off
     said = fedbandit("change", "dropping", "drop=0", "dimension=2", *file)
     assert said.out == "dropping: features: without 0 -> with 1 new (with migration)\ndropping: revision 3\n"
     assert said.err == (
-        "dropping: vectors had 2 numbers before, with another meaning: programs that hand in those of then are now "
-        "misunderstood, so edit them\n"
+        "dropping: vectors had 2 numbers before, with another meaning: programs that still hand in such vectors are "
+        "now misunderstood, so edit them\n"
     )
 
 

@@ -89,11 +89,11 @@ def test_a_site_that_learnt_is_refused_and_its_exploring_bounds_the_weights(tmp_
     assert log.explored == 0.5
     chances = np.full((300, 4), 0.25)
     given = {"guaranteed": True, "rewards": (0.0, 1.0)}
-    with pytest.raises(fb.InvalidInput, match="a site that learnt between them"):
+    with pytest.raises(fb.InvalidInput, match="the site learnt from rows before it decided later ones"):
         fb.evaluate(log, chances, **given)
     with caplog.at_level(logging.WARNING, "fedbandit.evaluation"):
         found = fb.evaluate(log, chances, anyway=True, **given)
-    assert "suppose independent ones" in caplog.text
+    assert "need independent rows" in caplog.text
     assert found.guaranteed == fb.evaluate(log, chances, anyway=True, largest_weight=4 / 0.5, **given).guaranteed
 
 

@@ -57,7 +57,8 @@ def test_a_server_that_starts_again_is_heard_though_it_counts_from_one():
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.integers(0, CLIENTS - 1), min_size=1, unique=True), max_size=10))
 def test_each_client_numbers_its_own_uploads_from_one_without_a_gap(turns):
-    node = ClientNode(ListeningClients(pings), CLIENTS, epoch=3)
+    node = ClientNode(ListeningClients(pings), CLIENTS)
+    node.epoch = 3
     numbers = {client: [] for client in range(CLIENTS)}
     for who in turns:
         for envelope in node.learn(np.array(who), seen(len(who))):

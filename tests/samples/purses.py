@@ -11,12 +11,12 @@ import numpy as np
 
 from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import ProtocolError
-from fedbandit.core.interfaces import Outgoing
+from fedbandit.core.interfaces import Cadence, Clients, Outgoing, Server
 from fedbandit.core.messages import Download, array
 from fedbandit.secure.clients import SecureClients
 from fedbandit.secure.member import Participation
 from fedbandit.secure.messages import Ready, Result
-from fedbandit.secure.parts import Parts, SecureCohort, SecureServerState
+from fedbandit.secure.parts import Parts
 from fedbandit.secure.server import SecureServer
 from fedbandit.wire import decode, encode
 
@@ -36,7 +36,9 @@ class Purse:
     told: list = field(default_factory=list)
 
 
-class PurseClients:
+class PurseClients(Clients):
+    cadence = Cadence.TURN
+    draws = 0
     kinds = (Treasure,)
 
     def start(self, clients):
@@ -47,12 +49,9 @@ class PurseClients:
         return ()
 
 
-class PurseServer:
+class PurseServer(Server):
     def start(self, clients):
         return Purse()
-
-    def bounds(self, known):
-        return known
 
 
 class PurseParts(Parts):
@@ -78,12 +77,6 @@ class PurseParts(Parts):
         purse.values = purse.values + total
         purse.observations += sum(observations.values())
         return (Outgoing(np.arange(1), Treasure(purse.values)),)
-
-    def cohort(self, within, member):
-        return SecureCohort(within, member)
-
-    def server(self, within, gathering):
-        return SecureServerState(within, gathering)
 
 
 class KeyedIdentity:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.postbox import Leaving
 from fedbandit.service.status.telemetry import Telemetry
-from fedbandit.wire import encode
+from fedbandit.wire import encode, weigh
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.report import Report
 from fedbandit.wire.watched import Controlled, Watched
 from samples.messages import FullDownload
 
 ACCEPTED = Verdict(Outcome.ACCEPTED)
-MODEL = encode(FullDownload(sparse=np.zeros(4), version=1, matrix=np.eye(5), dense=np.ones(5)))
+FULL = FullDownload(sparse=np.zeros(4), version=1, matrix=np.eye(5), dense=np.ones(5))
+MODEL = encode(FULL)
 
 
 def upload(client, sequence=1):
     return Frame(Kind.UPLOAD, client, 1, sequence, b"statistics").to_bytes()
 
 
-def download(client, sequence=1):
-    return Frame(Kind.DOWNLOAD, client, 1, sequence, MODEL).to_bytes()
+def download(client=0, sequence=1, message=FULL):
+    frame = Frame(Kind.DOWNLOAD, client, 1, sequence, encode(message))
+    return Leaving(client, frame.to_bytes(), (1, sequence), weigh(message).scalars)
 
 
 def ask(client, sequence=1):

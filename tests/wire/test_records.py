@@ -69,7 +69,7 @@ def test_a_record_is_read_after_its_name_and_fields_have_changed():
 @dataclass
 class Together:
     whole: Pair
-    strangers: list[Stranger] = field(default_factory=list)  # what the fields of before are made of can be read
+    strangers: list[Stranger] = field(default_factory=list)  # what the former fields are made of can be read
 
 
 def test_fields_are_made_of_those_that_a_record_had_before():

@@ -33,7 +33,7 @@ class ExploringCost:
 
 @dataclass(frozen=True)
 class UploadCost:
-    """What it costs the best federation that an upload rests on so many observations, beside one, in the same time."""
+    """What `smallest_upload` costs the best federation, compared with 1, over the time of the log."""
 
     observations: int  # `smallest_upload`, with which all settings were tried
     regret: float
@@ -96,7 +96,7 @@ class Advice:
 
     @property
     def bytes_a_day_band(self) -> tuple[float, float]:
-        """Return between what the advised setting sends in a day, in nine of ten draws; with idle talk, as above."""
+        """Return the least and the most bytes a day in nine of ten draws of the advised setting, with idle talk."""
         low, high = (each / self.log.days + (self.idle if self.point.bytes else 0.0) for each in self.bytes_band)
         return low, high
 
@@ -120,7 +120,7 @@ class Advice:
         )
 
     def _spread(self) -> str:
-        """Return in words between what the bytes a day of the advised setting are."""
+        """Return the range of the advised setting's bytes a day, in words."""
         low, high = (shown_bytes(each) for each in self.bytes_a_day_band)
         return f"{low} in nine of ten draws" if low == high else f"in nine of ten draws {low} to {high}"
 
@@ -155,7 +155,7 @@ class Advice:
         used = self.log.whole_rounds
         notes.append(
             "algorithms that act in rounds (the Lasso, GLB, dueling and neural families) are left out: a round takes "
-            f"one decision of every site, and of the {len(self.log):,} of the log {used:,} could be dealt to rounds"
+            f"one decision of every site, and {used:,} of the {len(self.log):,} in the log would fit into rounds"
         )
         return notes
 
@@ -176,7 +176,7 @@ class Advice:
         which = "" if self.choice.helps else " the best federation"
         return (
             f"smallest_upload = {least}, so that no upload tells of fewer decisions,{which} "
-            f"{self._costs(self.uploads)} beside smallest_upload = 1"
+            f"{self._costs(self.uploads)}, compared with smallest_upload = 1"
         )
 
     def _costs(self, cost: ExploringCost | UploadCost) -> str:

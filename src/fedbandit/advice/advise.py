@@ -110,8 +110,8 @@ def _idle_talk(known: DescribedLog, allowed: float) -> tuple[float, float]:
     idle = idle_bytes_a_day(sites, every, has_features)
     if idle >= allowed:
         raise InvalidInput(
-            f"budget {shown_bytes(allowed)} a day is less than the {shown_bytes(idle)} that {sites} sites take which "
-            "ask once a day whether there is news: give more"
+            f"budget {shown_bytes(allowed)} a day is less than {shown_bytes(idle)}, which {sites} sites take though "
+            "each asks only once a day whether there is news: give more"
         )
     return every, idle
 

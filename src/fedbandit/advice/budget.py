@@ -23,7 +23,8 @@ def bytes_a_day(text: str | float) -> float:
         form = _FORM.fullmatch(text) if isinstance(text, str) else None
         if form is None:
             raise InvalidInput(
-                f"budget {text!r} is none: write a number with B, kB, MB or GB an hour, day or week, as in '10 MB/day'"
+                f"budget {text!r} cannot be read: write a number with B, kB, MB or GB an hour, day or week, as in "
+                "'10 MB/day'"
             )
         found = float(form[1]) * SIZES[form[2]] / DAYS[form[3]]
     if not 0 < found < float("inf"):

@@ -13,7 +13,7 @@ from fedbandit.core.arrays import Floats
 
 CLOSE = 1.1  # regret within 10 % of the best counts as good as the best
 NEARLY = 1.03  # regret for which one with steady bytes is preferred
-STEADY = 0.1  # bytes are steady that are no farther from their mean than this part of it, in nine of ten draws
+STEADY = 0.1  # bytes are steady if nine of ten draws lie within this part of their mean
 BAND = (5.0, 95.0)  # percentiles over draws
 
 
@@ -40,7 +40,7 @@ class Choice:
     helps: bool
     gain: float
     gain_interval: tuple[float, float]  # 95 %, of the mean over draws
-    rivals: tuple[Candidate, ...]  # settings whose regret may be so much lower that it is none of the best
+    rivals: tuple[Candidate, ...]  # settings perhaps so much better that `candidate` is not within 10 % of them
 
 
 def points(tried: Tried, alone: Candidate, pooled: Candidate, allowed: float) -> list[Point]:
@@ -101,7 +101,7 @@ def _steadiest(some: Sequence[Candidate], tried: Tried) -> Candidate:
 
 
 def spread_of(bytes: Floats) -> float:
-    """Return how far bytes are from their mean, beside it, in nine of ten draws at most; 0 where nothing is sent.
+    """Return how far bytes are from their mean in nine of ten draws, as a share of it; 0 where nothing is sent.
 
     >>> spread_of(np.array([95.0, 100.0, 105.0]))
     0.045
@@ -142,7 +142,7 @@ def _field(tried: Tried, pooled: Candidate, allowed: float) -> Floats:
 
 
 def band_of(values: Floats) -> tuple[float, float]:
-    """Return between what nine of ten draws are."""
+    """Return the 5th and the 95th percentile: nine of ten draws lie between them."""
     low, high = np.percentile(values, BAND)
     return float(low), float(high)
 

@@ -81,7 +81,7 @@ class Questions(Attendance, Generic[Rows]):
         return np.asarray(self.silent[senders] & (numbers == self.number) & self.is_open)
 
     def take_in(self, senders: Ints, message: Upload, fits: Bools) -> bool:
-        """Keep the answers that fit; tell whether the last that was wanting is among them."""
+        """Keep the answers that fit; tell whether the last missing one is among them."""
         if not fits.all():
             at = np.flatnonzero(fits)
             if not at.size:

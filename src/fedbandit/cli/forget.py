@@ -23,7 +23,7 @@ def forget(
     folder: Annotated[Path, typer.Option(help="Where the receipt and its salt are written.")] = Path(),
 ) -> None:
     """Forget a site, on the journal of a coordinator that is stopped: as if it had never sent anything."""
-    from fedbandit.service.coordinator.forgetting import forget as forget_site  # what only this command needs, is slow
+    from fedbandit.service.coordinator.erasing import forget as forget_site  # what only this command needs, is slow
     from fedbandit.service.coordinator.settings import read_plan
 
     plan = read_plan(file)

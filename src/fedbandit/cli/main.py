@@ -103,7 +103,7 @@ def main() -> None:
         sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
-        code = _say(f"{error}: is the disk full, or not yours to write?")
+        code = _say(f"{error}: make room on the disk, or choose a file or folder that you may use")
     except (MemoryError, ValueError) as error:
         if isinstance(error, ValueError) and not any(words in str(error) for words in TOO_LARGE):
             raise

@@ -11,7 +11,7 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.floating]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
-FEW = 8192  # numbers of which one thread has the product: for more BLAS wakes others, which then wait by spinning
+FEW = 8192  # up to so many numbers BLAS multiplies in one thread: others, once awake, would wait by spinning
 
 
 def no_ints() -> Ints:

@@ -57,18 +57,18 @@ def check_not_ahead(name: str, value: int, known: int) -> None:
 
 
 def is_lost_in(trace: float, size: int, ridge: float) -> bool:
-    """Tell whether what sums of a size x size matrix lack to be positive may reach half of the ridge.
+    """Tell whether rounding errors in sums of a size x size matrix may reach half of the ridge.
 
-    That is their rounding, and the little that the checks of each upload let through for its rounding, which one that
-    claims very many observations could make use of.
+    Added to the sums' own rounding is what the check of each upload allows for its rounding, which an upload that
+    claims very many observations could use.
     """
     return trace * (size * 4.0 * _EPS + SLACK) > 0.5 * ridge
 
 
 def check_invertible(total: Floats, new: Floats, ridge: float) -> None:
-    """Refuse sums with which total + new + ridge I can no longer be inverted, or all but: half of the ridge is left.
+    """Refuse sums if total + new + (ridge / 2) I is not positive definite: an inverse would not exist, or hardly.
 
-    Sums that are not large beside the ridge are all well, which costs little to tell: see `is_lost_in`.
+    With sums that are small compared with the ridge nothing is computed: see `is_lost_in`.
 
     >>> check_invertible(np.zeros((2, 2)), np.full((2, 2), 1e30), ridge=1.0)
     Traceback (most recent call last):
@@ -153,7 +153,7 @@ class Bounds:
         if observations == 0 and gram.any():
             raise ProtocolError("sums that are not zero, of no observations")
         trace = float(gram.trace())
-        most = observations * weight * self.context**2 if observations else 0.0  # nothing of unknown length is nothing
+        most = observations * weight * self.context**2 if observations else 0.0  # else 0 times infinity, which is nan
         if trace > most * (1 + SLACK):
             raise ProtocolError(
                 f"the trace of the {name} is {trace:g}, more than {observations} observations of length "

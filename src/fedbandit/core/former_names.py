@@ -64,7 +64,7 @@ def regrouped(fields: Regrouping) -> Callable[[Kind], Kind]:
 
 
 def regrouping(kind: type) -> Regrouping | None:
-    """Return how a class makes its fields of those of before, if it has said so."""
+    """Return how a class makes its fields of the former ones, if it has said so."""
     found: Regrouping | None = vars(kind).get("__regrouped__")
     return found
 

@@ -92,6 +92,21 @@ class Parameters:
         return {name: value for name, value in self.values().items() if name not in usual & later}
 
 
+def require_one_each(name: str, value: Any, clients: int) -> None:
+    """Refuse a list of values that has not one for each client.
+
+    >>> require_one_each("upload_threshold", (1.0, 2.0), clients=3)
+    Traceback (most recent call last):
+    ...
+    fedbandit.core.errors.InvalidInput: upload_threshold lists 2 values for 3 clients: give one number, or one for \
+each client
+    """
+    if isinstance(value, tuple) and len(value) != clients:
+        raise InvalidInput(
+            f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
+        )
+
+
 def _declared(cls: type) -> list[Field[Any]]:
     declared = [each for each in fields(cls) if "limits" in each.metadata]
     return sorted(declared, key=lambda each: each.kw_only is True)

@@ -60,7 +60,7 @@ class Registry(Generic[T]):
         return iter(sorted(self._things))
 
     def __getattr__(self, name: str) -> ModuleType:
-        """Return a module of the package: `fedbandit.algorithms` names the registry, and its folder no less."""
+        """Return a module of the package: `fedbandit.algorithms` is the registry, and has its modules as well."""
         if name.startswith("_") or find_spec(f"{self._package}.{name}") is None:
             raise AttributeError(f"{self._package} has no module {name!r}")
         return import_module(f"{self._package}.{name}")

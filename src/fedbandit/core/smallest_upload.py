@@ -30,7 +30,7 @@ def has_smallest_upload(kind: type[Algorithm]) -> bool:
 
 
 def usual_smallest_upload(dimension: int) -> int:
-    """Return what a federation has that is deployed and says nothing: more than linear algebra can invert.
+    """Return the default `smallest_upload` of a deployed federation: more than linear algebra can invert.
 
     >>> usual_smallest_upload(dimension=3), usual_smallest_upload(dimension=8)
     (10, 16)

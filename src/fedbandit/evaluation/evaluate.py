@@ -126,10 +126,10 @@ def _bounds(
         raise InvalidInput("guaranteed intervals need the range of rewards: give rewards, the least and the largest")
     if log.explored is not None:
         sentence = (
-            "the rows are those of a site that learnt between them, and guaranteed intervals suppose independent ones"
+            "the site learnt from rows before it decided later ones, and guaranteed intervals need independent rows"
         )
         if not anyway:
-            raise InvalidInput(f"{sentence}; give anyway to see them nevertheless")
+            raise InvalidInput(f"{sentence}; give anyway to see the intervals nevertheless")
         log_of.warning("%s", sentence)
     if largest_weight is not None:
         return rewards, largest_weight

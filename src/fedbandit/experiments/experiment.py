@@ -105,7 +105,7 @@ class Quick:
     turns: int | None = None
     rounds: int | None = None
     world: Mapping[str, Any] = field(default_factory=dict)
-    every: int = 1  # take every so manieth point of a series
+    every: int = 1  # take every n-th point of a series
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class CheaperAtEqual(Claim):
         return -1.0 if self.y == "reward" else 1.0
 
     def _at_equal_y(self, whole: list[Floats], levels: Floats, found: list[Difference]) -> str:
-        """Return the costs at each level of y, and how many times the dearer's the cheaper's is."""
+        """Return the costs at each level of y, and the cheaper series' cost as a multiple of the dearer's."""
         ours, theirs = (np.exp(_read(frontier, 0, levels)) for frontier in whole)
         words = [
             f"{self._named} {plain(self._sign * level)}: {less:,.0f} against {more:,.0f} {self.x} ({_times(ratio)})"

@@ -55,7 +55,7 @@ class Declaration:
 
     @property
     def left_out(self) -> list[str]:
-        """Return the context features of which no vector has anything."""
+        """Return the context features that no coordinate of the vectors depends on."""
         crossed = {name for cross in self.cross.values() for name in cross.of}
         return [name for name in self.context if name not in crossed and name not in self.main]
 

@@ -37,8 +37,8 @@ class Feature(ABC):
         return []
 
     @property
-    def many(self) -> int:
-        """Return how many of what the kernel chooses among: edges, or levels."""
+    def choices(self) -> int:
+        """Return how many edges or levels the kernel chooses from."""
         return 0
 
     @property
@@ -95,7 +95,7 @@ class Number(Feature):
 
 @dataclass(frozen=True)
 class Bins(Feature):
-    """A number of which only matters between which edges it lies."""
+    """A number of which only the bin matters in which it lies."""
 
     edges: tuple[float, ...]
     missing: str
@@ -124,7 +124,7 @@ class Bins(Feature):
         return list(self.edges)
 
     @property
-    def many(self) -> int:
+    def choices(self) -> int:
         """Return how many edges there are."""
         return len(self.edges)
 
@@ -163,7 +163,7 @@ class Category(Feature):
         return [f"{name}={level}" for level in levels]
 
     @property
-    def many(self) -> int:
+    def choices(self) -> int:
         """Return how many levels there are."""
         return len(self.levels)
 

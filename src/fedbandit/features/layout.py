@@ -85,7 +85,7 @@ class Layout:
         described: dict[str, list[int]] = {}
         for name, feature in (*declared.context.items(), *declared.arm.items()):
             place, names = self._places[name]
-            described[name] = [feature.code, place, len(names), len(numbers), feature.many, feature.otherwise]
+            described[name] = [feature.code, place, len(names), len(numbers), feature.choices, feature.otherwise]
             numbers += feature.numbers
         divisor = self.divisor
         terms, factors, hashed, longest, first = [], [], [], [], 0

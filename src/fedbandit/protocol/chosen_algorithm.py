@@ -6,6 +6,22 @@ from typing import Any
 
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.parameters import require_one_each
+
+
+def chosen_algorithm(algorithm: str | Algorithm, parameters: dict[str, Any]) -> Algorithm:
+    """Return the algorithm of a name with parameters, or the object given.
+
+    >>> chosen_algorithm("async-linucb", {"upload_threshold": 3}).upload_threshold
+    3.0
+    """
+    if isinstance(algorithm, str):
+        return algorithms[algorithm].from_values(parameters)
+    if parameters:
+        raise InvalidInput(
+            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
+        )
+    return algorithm
 
 
 def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients: int) -> Algorithm:
@@ -14,14 +30,7 @@ def algorithm_of(algorithm: str | Algorithm, parameters: dict[str, Any], clients
     >>> algorithm_of("async-linucb", {"upload_threshold": 3}, clients=3).upload_threshold
     3.0
     """
-    if not isinstance(algorithm, str) and parameters:
-        raise InvalidInput(
-            f"parameters {sorted(parameters)} were given beside an algorithm object: set them when you make it"
-        )
-    chosen = algorithms[algorithm].from_values(parameters) if isinstance(algorithm, str) else algorithm
+    chosen = chosen_algorithm(algorithm, parameters)
     for name, value in vars(chosen).items():
-        if isinstance(value, tuple) and len(value) != clients:
-            raise InvalidInput(
-                f"{name} lists {len(value)} values for {clients} clients: give one number, or one for each client"
-            )
+        require_one_each(name, value, clients)
     return chosen

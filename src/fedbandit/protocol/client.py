@@ -34,14 +34,14 @@ class ClientNode(FadingNode[Clients]):
     Within, clients are counted from 0; `first` is what the outside calls the first of them.
     """
 
-    def __init__(self, side: Clients, clients: int, epoch: int = 0, first: int = 0) -> None:
+    def __init__(self, side: Clients, clients: int, first: int = 0) -> None:
         """Start the client side of an algorithm for a cohort."""
         self.side = side
         self.clients = clients
         self.first = first
         self.state: Any = side.start(clients)
         self._start_clock(side)
-        self.epoch = epoch
+        self.epoch = 0
         self.sent = np.zeros(clients, dtype=np.int64)
         self.received = np.zeros(clients, dtype=np.int64)
         self.server_epoch = 0  # the server's present life: what an earlier one sent is late for ever

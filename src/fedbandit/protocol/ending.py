@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+from fedbandit.features.checks import is_number
 
 
 @dataclass(frozen=True)
@@ -31,11 +27,11 @@ class Ending:
 
     def __post_init__(self) -> None:
         """Refuse what is no length of time, or no reward."""
-        if self.expires is not None and not (_is_number(self.expires) and self.expires > 0):
+        if self.expires is not None and not (is_number(self.expires) and self.expires > 0):
             raise InvalidInput(
                 f"expires must be a number greater than 0, not {self.expires!r}: give seconds, or leave it out"
             )
-        if self.default_reward is not None and not _is_number(self.default_reward):
+        if self.default_reward is not None and not is_number(self.default_reward):
             raise InvalidInput(
                 f"default_reward must be a finite number, not {self.default_reward!r}: give the reward that a decision "
                 "without one counts as, or leave it out"

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from fedbandit.core.around import innermost
 from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.messages import Message, Upload
@@ -69,14 +69,14 @@ class Forms:
         later = self._forms[self._order[form] + 1 :]
         return [(_sides(each.charter), np.array(each.places, dtype=np.int64)) for each in later]
 
-    def carried_over(self, message: Any, form: int) -> Any:
+    def carried_over(self, message: Message, form: int) -> Message:
         """Return a message of a form as it is in the present one."""
         before = _sides(self._forms[self._order[form]].charter)
         for after, places in self.steps(form):
             if isinstance(message, Upload):
-                message = after.server.carried_over(message, before.server, places)
+                message = after.server.carried_over(message, innermost(before.server), places)
             else:
-                message = after.clients.carried_over(message, before.clients, places)
+                message = after.clients.carried_over(message, innermost(before.clients), places)
             before = after
         return message
 
@@ -88,7 +88,7 @@ class Forms:
         return vectors
 
     def as_they_were(self, vectors: Floats, form: int) -> Floats:
-        """Return vectors of the present form as whoever knows no later form than another sees them.
+        """Return vectors of the present form as they look to a site that knows no later form than the one given.
 
         Features that have come since are left out, and those that have gone are 0.
         """
@@ -108,7 +108,7 @@ class Forms:
         return any((self.fitted(numbers, form) != numbers).any() for form in earlier)
 
     def fitted_by_length(self, vectors: Floats) -> Floats:
-        """Return vectors of the last form that had such long ones as they are in the present form, others as they are.
+        """Return vectors in the present form, read as the last form with vectors of that length; others unchanged.
 
         So a program that hands in what it always did goes on, whatever was added or removed meanwhile.
         """

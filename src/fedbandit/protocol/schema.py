@@ -2,7 +2,7 @@
 
 The kinds are those in the annotation of the side's `receive`, or the side's `kinds` where only some of them are used;
 the shapes are declared with the messages' fields, in sizes to which the side's `sizes` may add. A side whose numbers
-are not in double precision says so by `number_bytes`. All three are declared in `core.interfaces.Side`.
+are not in double precision says so by `number_bytes`. All three are declared in `core.side.Side`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Never, get_args, get_type_hints
 
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.around import innermost
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Clients, Server
 from fedbandit.core.messages import Message, Upload
@@ -116,7 +117,7 @@ def _taken(side: Clients | Server, direction: type[Message]) -> Sequence[type[Me
 
 
 def _annotated(side: Clients | Server, direction: type[Message]) -> list[type[Message]]:
-    hint: Any = get_type_hints(side.receive)["message"]
+    hint: Any = get_type_hints(innermost(side).receive)["message"]  # a side around it takes in what it does
     if hint is Never:  # it is never written to
         return []
     named = [each for each in get_args(hint) or (hint,) if isinstance(each, type) and issubclass(each, direction)]

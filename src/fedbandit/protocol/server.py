@@ -113,9 +113,9 @@ class ServerNode(FadingNode[Server]):
     def merge_some(
         self, numbers: Sequence[Number], senders: Ints, message: Upload, first: int
     ) -> tuple[int, list[Envelope]]:
-        """Take in uploads in the present form that were looked over, each the next of its sender, from a place on.
+        """Take in checked uploads of the present form from the place `first` on; each is the next of its sender.
 
-        Return how many, up to one after which something is to be carried to the clients, and that.
+        Stop after the first that causes downloads; return how many were taken in, and the downloads.
         """
         assert self._with_many is not None, "asked before"
         taken, outgoing = self._with_many.receive_some(self.state, senders, message, first)

@@ -1,4 +1,6 @@
-"""Frames: what really goes over a connection. One header for all, 21 bytes, little-endian, then a body.
+"""Frames: what really goes over a connection, little-endian.
+
+A header of 21 bytes (29 with a clock or a form, 37 with both), then a body:
 
     kind + 16 u8 | client u32 | epoch u64 | sequence u64 | body
 

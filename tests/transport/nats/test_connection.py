@@ -110,7 +110,7 @@ def test_a_broker_that_asks_first_whether_somebody_is_there_has_not_let_one_in_y
 def test_a_broker_that_says_nothing_is_said_to_keep_one_waiting():
     async def attempt():
         async with broker(lose_power) as url:
-            with pytest.raises(ConnectionError, match="the broker keeps whoever comes waiting"):
+            with pytest.raises(ConnectionError, match="the broker lets nobody in yet"):
                 await connected(url, seconds=0.01)
 
     asyncio.run(attempt())

@@ -7,10 +7,10 @@ import asyncio
 import nats
 import pytest
 
+from fedbandit.durable.outbox import MOST_WAITING
 from fedbandit.transport.link import NotStored
 from fedbandit.transport.nats import link as link_module
 from fedbandit.transport.nats.link import NatsLink
-from fedbandit.transport.nats.streams import MOST_WAITING
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.report import Report
 from samples.secure_broker import HONEST, HOSTILE, SUBJECTS
@@ -139,7 +139,7 @@ def test_a_site_for_which_there_is_no_room_says_so(secure, monkeypatch):
             for number in range(1, 3 * MOST_WAITING):
                 await link.send(upload(HONEST, number))
 
-        with pytest.raises(NotStored, match="keeps as much of this site as it may: is its coordinator serving"):
+        with pytest.raises(NotStored, match="no room for more uploads of this site: is its coordinator serving"):
             await soon(send())
         await link.close()
         for _ in range(MOST_WAITING):

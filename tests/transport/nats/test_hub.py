@@ -229,7 +229,7 @@ def test_a_broker_that_says_nothing_of_an_upload_breaks_the_link(tmp_path, monke
         hub, _ = await opened(broker)
         link = await NatsLink.open(Address(broker.url, "demo"), 1)
         link._unstored.add(b"an upload of which nothing is heard")
-        with pytest.raises(NotStored, match=r"has stored no message for .* seconds: has its disk room"):
+        with pytest.raises(NotStored, match=r"has stored no message for .* seconds: is its disk full"):
             await asyncio.wait_for(link.receive(), PATIENCE)
         await link.close()
         await hub.close()

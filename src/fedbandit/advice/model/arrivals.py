@@ -24,7 +24,7 @@ LIKELY = 0.01  # the p value above which rates are taken to be equal
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates beside what is expected, as far as counts tell them."""
+    """Rates relative to those expected, as far as counts tell."""
 
     count: Floats
     expected: Floats  # with rates that are all equal; of the shape of the counts

@@ -39,7 +39,10 @@ def link_of(expected: Floats, reward: Floats) -> Link:
     straight = 1.0 / (mean * (1.0 - mean))
 
     def unlikely(found: Floats) -> tuple[float, Floats]:
-        """Return minus the logarithm of the posterior, and its gradient; the slope is beside that of the line."""
+        """Return minus the logarithm of the posterior, and its gradient.
+
+        `found`: the level less that of the line, and the slope as a multiple of the line's.
+        """
         level, slope = found
         value = logit(mean) + level + slope * along
         missed = expit(value) - reward

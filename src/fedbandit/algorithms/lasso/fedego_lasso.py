@@ -57,7 +57,7 @@ class TeamworkEstimates(Upload, kind="lasso.teamwork"):
             raise ProtocolError(f"stage {self.stage.max()} has not been: it would take 2^{self.stage.max()} turns")
 
     def new_observations(self, before: int) -> int:
-        """Return how many turns the client has had, at a unit q of 1, more than it told of before."""
+        """Return how many turns, at a unit q of 1, the client has had beyond those that it told of before."""
         return max(0, self.rests_on(before) - before)
 
     def rests_on(self, told: int) -> int:  # noqa: ARG002

@@ -136,7 +136,7 @@ def _why_not(error: BaseException, has_tls: bool) -> ConnectionError:
             "revoked; ask whoever runs the coordinator"
         )
     if isinstance(error, TimeoutError):
-        return ConnectionError("the broker keeps whoever comes waiting: it is busy, or waits for its coordinator")
+        return ConnectionError("the broker lets nobody in yet: it is busy, or waits for its coordinator")
     return ConnectionError(words)
 
 

@@ -68,7 +68,7 @@ class Hub:
             await self._connect()
         except OSError as error:
             raise InvalidInput(
-                f"the broker at {self.server} cannot be reached ({error}): start it, or correct what it says"
+                f"the broker at {self.server} cannot be reached ({error}): start it, or correct what the brackets say"
             ) from None
 
     async def open(self, door: Door) -> None:

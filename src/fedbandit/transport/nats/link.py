@@ -136,7 +136,7 @@ class NatsLink:
             if self._unstored.count != stored:
                 since, pause, stored = clock(), 0.02, self._unstored.count
             elif clock() > since + NO_ROOM_SECONDS:
-                self._break(f"the broker keeps as much of this site as it may: {AWAY}", NotStored)
+                self._break(f"the broker has no room for more uploads of this site: {AWAY}", NotStored)
             await asyncio.sleep(pause)
             pause = min(2 * pause, 1.0)
             with suppress(client_library().errors.Error, OSError):  # then the link is broken anyway
@@ -174,7 +174,7 @@ class NatsLink:
         """Look now and then whether the broker has gone silent, as one does whose disk is full."""
         if self._unstored.age() > NO_ANSWER_SECONDS:
             self._break(
-                f"the broker has stored no message for {NO_ANSWER_SECONDS:g} seconds: has its disk room?", NotStored
+                f"the broker has stored no message for {NO_ANSWER_SECONDS:g} seconds: is its disk full?", NotStored
             )
         elif self._broken is None:
             self._timers["look"] = asyncio.get_running_loop().call_later(NO_ANSWER_SECONDS / 4, self._look)

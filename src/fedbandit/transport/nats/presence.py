@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
@@ -24,10 +23,10 @@ OVER_SECONDS = 60.0  # after which one that says nothing any more is taken to ha
 class Presence:
     """One coordinator among those that may be at a broker."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         """Choose a word."""
         self._word = secrets.token_bytes(16)
-        self._clock = clock
+        self._clock = time.monotonic
         self._heard: dict[str, float] = {}  # when another was last heard of, by federation
 
     def hears_another(self, subjects: Subjects) -> bool:

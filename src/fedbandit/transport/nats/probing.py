@@ -69,7 +69,7 @@ class Probing:
 
     def _tell(self, trouble: str) -> None:
         if trouble and not self.trouble:
-            log.error("the broker at %s does not store what sites send (%s): has its disk room?", self._server, trouble)
+            log.error("the broker at %s does not store what sites send (%s): is its disk full?", self._server, trouble)
         elif self.trouble and not trouble:
             log.info("the broker at %s stores again what sites send", self._server)
         self.trouble = trouble

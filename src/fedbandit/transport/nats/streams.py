@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.outbox import MOST_WAITING
 from fedbandit.transport.nats.address import client_library, servers_of
 from fedbandit.transport.nats.settling import Said, Settling, stream_and_number
 from fedbandit.transport.nats.subjects import Subjects
@@ -31,7 +32,6 @@ log = logging.getLogger("fedbandit.coordinator")
 
 CONSUMER = "coordinator"
 REDELIVER_SECONDS = 60.0  # longer than any queue: what comes twice takes twice the time
-MOST_WAITING = 32  # uploads of one site that the broker keeps for the coordinator
 MOST_UNSETTLED = 128  # messages of one stream that are on their way: several sites' worth
 MOST_WORDS = 64  # questions, or reports, that are on their way: they are settled ten times a second
 MOST_UNSETTLED_BYTES = 16 * 1024 * 1024  # and fewer where they are large

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
 
-from fedbandit.transport.nats.streams import MOST_WAITING
+from fedbandit.durable.outbox import MOST_WAITING
 
 NO_ANSWER_SECONDS = 20.0
 
@@ -26,9 +25,8 @@ class Unstored:
     (False, [b'upload'], True)
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         """Begin with nothing under way."""
-        self._clock = clock
         self._sent: deque[tuple[float, bytes]] = deque()
         self._refused: list[bytes] = []
         self._changed = asyncio.Event()
@@ -51,7 +49,7 @@ class Unstored:
 
     def add(self, frame: bytes) -> None:
         """Note an upload that is being sent."""
-        self._sent.append((self._clock(), frame))
+        self._sent.append((time.monotonic(), frame))
 
     def stored(self) -> None:
         """Forget the first upload: the broker has it."""
@@ -73,7 +71,7 @@ class Unstored:
 
     def age(self) -> float:
         """Return the seconds for which the first upload has had no answer."""
-        return self._clock() - self._sent[0][0] if self._sent else 0.0
+        return time.monotonic() - self._sent[0][0] if self._sent else 0.0
 
     def wake(self) -> None:
         """Let `change` return."""
