@@ -28,6 +28,7 @@ from fedbandit.core.algorithm import algorithms
 from fedbandit.core.environment import environments
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.messages import Message
+from fedbandit.experiments import tuning
 from fedbandit.experiments.experiment import experiments
 from fedbandit.experiments.user_file import read_experiment
 from fedbandit.features.features import Features
@@ -181,6 +182,7 @@ def one_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     """
     for registry in (algorithms, environments, experiments):
         monkeypatch.setattr(registry, "_things", {name: registry[name] for name in registry})
+    monkeypatch.setattr(tuning, "TUNED", dict(tuning.TUNED))  # whole, as all experiments are known by now
     monkeypatch.setattr(screen.out, "width", WIDTH)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     monkeypatch.setattr(demo, "TURNS", 3_000)  # shows the same in a tenth of the time
