@@ -23,10 +23,10 @@ import numpy as np
 
 from benchmarks.row import Row
 from fedbandit.core.arrays import Floats
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.service.coordinator.settings import read_plan
 from fedbandit.service.keys.files import Keys
 from fedbandit.site.joining import kept_in

@@ -15,10 +15,10 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.arrays import Floats
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.turns import Observations
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
 
 DIMENSION, ARMS, TURNS = 25, 25, 4000

@@ -26,8 +26,8 @@ import fedbandit as fb
 from benchmarks.living import Living, until
 from benchmarks.row import Row
 from fedbandit.core.arrays import Floats
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.settings import read_plan
 from fedbandit.service.roster.asking import NobodyThere, ask
 from fedbandit.service.roster.joining import join

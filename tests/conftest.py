@@ -31,7 +31,7 @@ LONG = (
     "cli/test_roster.py", "cli/test_roster_refusals.py", "cli/test_run.py", "cli/test_serve.py", "cli/test_up.py",
     "cli/test_upgrade.py", "cli/test_warm_start.py", "contract", "datasets", "deploy", "docs",
     "durable/journals/test_lease.py", "durable/test_damage.py", "durable/test_doubt.py",
-    "durable/test_erasure_in_files.py", "durable/test_forgetting.py", "durable/test_journals.py",
+    "durable/coordinator/test_erasure_in_files.py", "durable/test_forgetting.py", "durable/journals/test_journals.py",
     "durable/test_lost_records.py", "durable/test_taken_journals.py", "environments/test_recorded_damaged.py",
     "experiments", "golden", "kernels/neural", "notebooks", "reference/test_reference_lasso.py",
     "results/test_plots.py", "results/test_reproduce.py", "service", "simulation", "site/test_closing.py",

@@ -4,8 +4,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.advice.idle import PAUSES, bytes_of_question, idle_bytes_a_day, pause_for
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
 
 FEATURES = {"arm": {"price": {"kind": "number", "range": [0, 500]}}}
 

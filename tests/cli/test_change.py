@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
 from fedbandit.transport.nats.broker import Broker, free_port

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.roster import Roster, Standing
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.roster import Roster, Standing
-from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.service.coordinator.receipts import verified
 from fedbandit.service.keys.files import Keys
 from fedbandit.simulation.replay import replay

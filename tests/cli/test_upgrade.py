@@ -10,9 +10,9 @@ from zipfile import ZipFile
 import pytest
 
 from fedbandit.cli.broker import settings_for
+from fedbandit.durable.coordinator.roster import Roster, Standing
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.roster import Roster, Standing
-from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.settings import read_plan
 from fedbandit.service.keys.files import DOORKEEPER, Keys
 from golden import story

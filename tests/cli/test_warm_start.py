@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.durable.past import SiteWithPast
+from fedbandit.durable.site.past import SiteWithPast
 from fedbandit.service.agent.settings import read_agent_plan
 from samples.shop_logs import FEATURES, shop_rows
 from samples.small_logs import as_csv

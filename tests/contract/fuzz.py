@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from contract.fuzzed_run import LIMITS, FuzzedRun
 from contract.small_worlds import algorithm_names
 from fedbandit.core.errors import FedbanditError
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.validation import Limits
 
 WITHOUT = (Limits(),)
 

@@ -9,9 +9,9 @@ import numpy as np
 from contract.honest_runs import LENGTH, REWARD, HonestRun
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.messages import Layout
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.wire import decode, encode
 from fedbandit.wire.frame import BODIES, Frame, Kind
 from fedbandit.wire.state import encode_state

@@ -11,7 +11,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.turns import Duels, Observations, Rewards, Turns
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope

@@ -7,7 +7,7 @@ import pytest
 import fedbandit as fb
 from contract.small_worlds import algorithm_names, deployed_names, small_setting, small_turns
 from fedbandit.core.changes import Change
-from fedbandit.durable.retuning import Retuned
+from fedbandit.durable.coordinator.retuning import Retuned
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FaultyRun

@@ -8,8 +8,8 @@ import pytest
 from contract.small_worlds import algorithm_names, deployed_names, small_setting, small_turns
 from fedbandit.core.deadlines import MeetsDeadlines
 from fedbandit.core.messages import Download, Upload
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.schema import Schema
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun

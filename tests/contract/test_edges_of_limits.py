@@ -10,7 +10,7 @@ import pytest
 from contract.honest_runs import LENGTH, REWARD, HonestRun
 from contract.small_worlds import NEEDS_JAX
 from fedbandit.algorithms.glm.shared.messages import Statistics
-from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.coordinator.outcome import Outcome
 from fedbandit.wire import decode, encode
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from contract.fuzz import WITHOUT, fuzz
 from contract.small_worlds import NEEDS_JAX
-from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.coordinator.outcome import Outcome
 
 TALKING = [
     "async-linucb", "async-linucb-am", "clustered-linucb", "sync-linucb", "pooled-linucb", "fedglb-ucb",

@@ -10,8 +10,8 @@ import fedbandit as fb
 from contract.honest_runs import LENGTH, NEURAL, OTHERS, REWARD, HonestRun
 from contract.small_worlds import NEEDS_JAX, algorithm_names, deployed_names
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 
 BOUNDS = [

@@ -11,7 +11,7 @@ from contract.honest_runs import OTHERS, HonestRun
 from contract.small_worlds import deployed_names
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.messages import Layout
-from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.coordinator.outcome import Outcome
 from fedbandit.wire import decode, encode
 from fedbandit.wire.state import encode_state
 

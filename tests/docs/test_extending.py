@@ -13,8 +13,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.algorithm import algorithms
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
 from fedbandit.environments.recorded import Recorded
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.client import ClientNode

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedbandit.algorithms.linear.shared.messages import Hello, Statistics
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.postbox import posted
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.postbox import posted
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.header import HEADER
 from fedbandit.wire.state import encode_state
@@ -140,7 +140,7 @@ def test_downloads_that_wait_to_be_sent_are_not_forgotten_with_it(monkeypatch):
         return receive(state, senders, message)
 
     monkeypatch.setattr(server.side, "receive", fail_at_three)
-    monkeypatch.setattr("fedbandit.durable.server.LONG_WAY", 0)
+    monkeypatch.setattr("fedbandit.durable.coordinator.server.LONG_WAY", 0)
     server.receive(upload(client=2, sequence=2).to_bytes(), now=0.0, sender=2)
     for _ in range(2):
         bad = server.receive(upload(statistics(observations=3), sequence=2).to_bytes(), now=0.0, sender=1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fedbandit.algorithms.linear.shared.messages import Hello, Question
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import decode, encode
 from fedbandit.wire.digests import MOST_ASKED, fold, mark_of

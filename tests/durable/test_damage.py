@@ -9,12 +9,12 @@ import pytest
 
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.version import VERSION
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.postbox import posted
 from fedbandit.durable.journals import mark
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from fedbandit.durable.journals.sqlite_rows import reading_only
-from fedbandit.durable.postbox import posted
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.wire.state import encode_state
 from samples.pair import charter, exchange, offer, open_server, turn
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.journals.sqlite import SqliteJournal
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import encode_state
 from samples.pair import NO_LOTS, charter, offer, open_server, to_server, to_sites

@@ -2,7 +2,7 @@
 
 import itertools
 
-from fedbandit.durable.renewal import FARTHEST_AHEAD, NO_EARLIER, SPREAD
+from fedbandit.durable.coordinator.renewal import FARTHEST_AHEAD, NO_EARLIER, SPREAD
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from samples.pair import asking, charter, copy_of, exchange, open_server, open_site, to_server, to_sites, turn
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.core.errors import ProtocolError
+from fedbandit.durable.coordinator.record import ServerRecord, What
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import encode_state
 from samples.pair import charter, exchange, introduce, open_server, open_site, to_server, turn

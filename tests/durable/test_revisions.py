@@ -7,9 +7,9 @@ import pytest
 
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.retuning import Retuned, Tuning
-from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.retuning import Retuned, Tuning
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.ending import Ending
 from fedbandit.simulation.replay import replay

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.abandoning import REFUSED
-from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.abandoning import REFUSED
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.secure.gathering import NONE
 from fedbandit.secure.messages import Question
 from fedbandit.simulation.replay import replay

@@ -7,7 +7,7 @@ import pytest
 
 from fedbandit.core.errors import ProtocolError
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.site_events import Drew
+from fedbandit.durable.site.events import Drew
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.secure.messages import Keys, Masked, Present, Result, Unmask
 from fedbandit.simulation.replay import replay

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.outcome import Outcome
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from samples.pair import charter, exchange, open_server, open_site, to_sites, turn
 

@@ -6,8 +6,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.algorithm import Setting
+from fedbandit.durable.coordinator.retuning import Retuned
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.retuning import Retuned
 from fedbandit.protocol.agreement import charter_of
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.charter import Charter

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedbandit.durable.concerns import HOUR
+from fedbandit.durable.coordinator.concerns import HOUR
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.site_epochs import KEPT_DIGESTS
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.outbox import MOST_WAITING
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.site_epochs import KEPT_DIGESTS
+from fedbandit.durable.site.outbox import MOST_WAITING
 from fedbandit.site.opening import fresh_number
 from fedbandit.wire.frame import Frame, Kind, Standing
 from samples.pair import charter, exchange, introduce, offer, open_server, open_site, to_server, to_sites, turn

@@ -7,8 +7,8 @@ import pytest
 
 from contract.small_worlds import CLIENTS, NEEDS_JAX
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.journal import MemoryJournal
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.flower.plan import read_plan
 from fedbandit.flower.rounds import Rounds, SitesSilent
 from fedbandit.flower.site import FlowerSite, Request

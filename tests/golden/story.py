@@ -13,7 +13,7 @@ import numpy as np
 
 import fedbandit as fb
 from fedbandit.core.algorithm import Setting
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.protocol.charter import Charter
 
 SITES, ARMS, DIMENSION, HORIZON = 3, 2, 3, 60

@@ -16,8 +16,8 @@ import pytest
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.former_names import formerly
+from fedbandit.durable.coordinator.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
-from fedbandit.durable.site_accounts import Accounts, CoordinatorMemory
 from fedbandit.wire.state import decode_state
 from golden import story
 from golden.moved import move_to_where_it_stands_today

@@ -11,7 +11,7 @@ from fedbandit.algorithms.linear.pooled_linucb import RawObservation
 from fedbandit.algorithms.linear.shared.messages import Hello, Snapshot, Statistics
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import encode
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, with_numbers

@@ -1,7 +1,7 @@
 """Coordinators to send frames to."""
 
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
 from samples.bad_frames import LIMITS, charter, introduction
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fedbandit.core.algorithm import Setting
-from fedbandit.durable.erasure import SALT_BYTES, erasure_of
+from fedbandit.durable.coordinator.erasure import SALT_BYTES, erasure_of
+from fedbandit.durable.coordinator.record import ServerRecord, What
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame
 from samples import pair

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
 from fedbandit.wire.frame import Frame
 
 

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 
 from fedbandit.core.algorithm import Setting
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.postbox import version
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.postbox import version
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fedbandit.durable.coordinator.retuning import Tuning
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.retuning import Tuning
 from fedbandit.protocol.changing import changed
 from fedbandit.wire.state import encode_state
 from samples.pair import asking, charter, open_server, open_site

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.postbox import Leaving
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.postbox import Leaving
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire import encode, weigh
 from fedbandit.wire.frame import Frame, Kind, with_numbers

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.coordinator.record import ServerRecord, What
 from fedbandit.simulation.faults.history import NO_VERSION
 from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.simulation.replay import replay

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from contract.small_worlds import small_setting, small_turns
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FAULTS
 from fedbandit.simulation.faults.troubled import ATTACKS, TroubledRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
 from fedbandit.simulation.faults.ending import EndingRun

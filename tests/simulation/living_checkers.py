@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fedbandit.algorithms.linear.sync_linucb import Call
-from fedbandit.durable.server_record import ServerRecord, What
+from fedbandit.durable.coordinator.record import ServerRecord, What
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.simulation.faults.history import Told

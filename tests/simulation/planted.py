@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.erasure import Erasure
-from fedbandit.durable.outbox import Outbox
-from fedbandit.durable.roster import Roster
+from fedbandit.durable.coordinator.erasure import Erasure
+from fedbandit.durable.coordinator.roster import Roster
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.outbox import Outbox
 from fedbandit.wire.frame import Frame, Kind
 from simulation.planted_at_coordinators import (
     AcknowledgedBeforeTheJournalIsSynced,

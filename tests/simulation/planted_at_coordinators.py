@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-from fedbandit.durable.postbox import posted
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.site_accounts import CoordinatorMemory
+from fedbandit.durable.coordinator.postbox import posted
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.site_accounts import CoordinatorMemory
 from fedbandit.protocol.seen import Seen, Window
 from fedbandit.wire.frame import Frame, Kind, with_numbers
 from fedbandit.wire.state import encode_state

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.site_events import Awaiting, Ended
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.events import Awaiting, Ended
 from simulation.planted import Planted
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.wire.frame import Frame, Kind
 from simulation.planted import Planted
 

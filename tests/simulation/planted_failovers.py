@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.lease import JournalLost
-from fedbandit.durable.server import DurableServer
 from simulation.planted import Planted
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedbandit.durable.erasure import Erasure
+from fedbandit.durable.coordinator.erasure import Erasure
+from fedbandit.durable.coordinator.roster import Roster, Standing
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.lease import JournalLost
-from fedbandit.durable.roster import Roster, Standing
-from fedbandit.durable.server import DurableServer
 from simulation.planted import Planted
 
 

@@ -8,8 +8,8 @@ from unittest.mock import patch
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.private_messages import Prefix
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.site_life import SiteLife
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.life import SiteLife
 from fedbandit.simulation.faults.drawn_noise import DrawnNoise
 from fedbandit.wire import decode, encode
 from fedbandit.wire.frame import Frame, Kind

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.messages import Sums
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.outcome import Judged, Outcome, Verdict
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.server_record import revised
-from fedbandit.durable.site_events import Revised
+from fedbandit.durable.coordinator.outcome import Judged, Outcome, Verdict
+from fedbandit.durable.coordinator.record import revised
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.events import Revised
 from simulation.planted import Planted
 
 

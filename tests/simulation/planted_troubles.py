@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.introductions import NumberTaken
-from fedbandit.durable.outcome import NEWS, REPEATED
-from fedbandit.durable.pace import Pace
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.introductions import NumberTaken
+from fedbandit.durable.coordinator.outcome import NEWS, REPEATED
+from fedbandit.durable.coordinator.pace import Pace
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind, Standing

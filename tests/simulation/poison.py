@@ -6,10 +6,10 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from fedbandit.durable.careful import OPENINGS, TRIES
-from fedbandit.durable.postbox import posted
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.site_accounts import CoordinatorMemory
+from fedbandit.durable.coordinator.careful import OPENINGS, TRIES
+from fedbandit.durable.coordinator.postbox import posted
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.site_accounts import CoordinatorMemory
 from fedbandit.simulation.faults.hosts import PowerCut
 from fedbandit.simulation.faults.run import FAULTS
 from fedbandit.simulation.faults.troubled import ATTACKS, TroubledRun

@@ -10,7 +10,7 @@ import numpy as np
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
 from fedbandit.secure.gathering import NONE, READY
 from fedbandit.secure.member import IDLE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fedbandit.durable.many_uploads import Arrived
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.many_uploads import Arrived
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.protocol.server import ServerNode
 from simulation.checkers import amiss
 from simulation.federations import faulty_run

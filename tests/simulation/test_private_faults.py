@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from fedbandit.simulation.faults.troubled import MISTAKES, TroubledRun
 from fedbandit.simulation.replay import replay

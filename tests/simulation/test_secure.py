@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.site_events import Heard
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.events import Heard
 from fedbandit.secure.fedglb_ucb import GlmParts
 from fedbandit.secure.fldb_gd import GradientParts
 from fedbandit.secure.fldb_ogd import OnlineParts

@@ -11,7 +11,7 @@ import pytest
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from reference.networks import Symmetric

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedbandit.durable.postbox import version
-from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.site_epochs import KEPT_EPOCHS
+from fedbandit.durable.coordinator.postbox import version
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.site_epochs import KEPT_EPOCHS
 from fedbandit.simulation.faults.history import Told
 from fedbandit.simulation.faults.troubled import JUMPS, TroubledRun, numbers_in
 from fedbandit.wire import decode

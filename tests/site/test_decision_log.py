@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
-from fedbandit.durable.decisions import Closed
+from fedbandit.durable.site.decisions import Closed
 from fedbandit.site.decision_log import DecisionLog
 from samples.wall_clock import WallClock
 

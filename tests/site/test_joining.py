@@ -9,8 +9,8 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.bounds import Bounds
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.ending import Ending
 from fedbandit.site import joining

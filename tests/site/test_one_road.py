@@ -6,7 +6,7 @@ import numpy as np
 
 import fedbandit as fb
 from fedbandit.core.interfaces import Decided
-from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.site.journalled import JournalledSite
 
 LOOKS_BEHIND = "node.life"
 

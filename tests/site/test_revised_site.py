@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import fedbandit as fb
+from fedbandit.durable.coordinator.retuning import Tuning
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.retuning import Tuning
-from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.changing import changed
 from fedbandit.site.joining import kept_in
 

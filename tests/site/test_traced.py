@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.traces import HostTraces
 from fedbandit.site.site import Site
 from fedbandit.site.traced import TracedSite

@@ -10,9 +10,9 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.bounds import Bounds
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import Limits
 from fedbandit.site.condition import SiteState
 from fedbandit.wire.frame import Frame, Kind, refusal
 from fedbandit.wire.state import encode_state

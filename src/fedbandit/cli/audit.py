@@ -25,7 +25,7 @@ def audit(
     to: Annotated[Path | None, typer.Option(help="Write all, with all numbers, to a file: .csv or .json.")] = None,
 ) -> None:
     """Show what sites have sent, of which names and numbers it consists, and how many observations each rests on."""
-    from fedbandit.durable.audit import audit_journal  # what only this command needs, is slow
+    from fedbandit.durable.coordinator.audit import audit_journal  # what only this command needs, is slow
     from fedbandit.durable.journals.reading import journals_at, reading
     from fedbandit.service.coordinator.settings import read_plan
 

@@ -11,24 +11,18 @@ import csv
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fedbandit.core.messages import Message, Upload
-from fedbandit.durable.server_record import ServerRecord, What, charter_in, revision_in
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
-from fedbandit.wire.state import field_of
-
-if TYPE_CHECKING:
-    from fedbandit.durable.journals.reading import Rows  # slow to import, and sites need it not
 
 COLUMNS = ("time", "site", "epoch", "number", "standing", "kind", "bytes", "observations", "smallest_upload")
-NOT_KEPT = "what came before is not kept: keep_log = true in the coordinator's file keeps it, from the first day on"
 
 
 @dataclass(frozen=True)
@@ -112,47 +106,6 @@ class Reading:
             frame.client, frame.epoch, frame.sequence, standing, message.kind, size,
             message.rests_on(self._told[frame.client]), self.smallest_upload, _contents(message), time,
         )  # fmt: skip
-
-
-def audit_journal(rows: Rows) -> Audit:
-    """Return what a coordinator's journal has of all that its sites have sent."""
-    snapshot = rows.snapshot()
-    records = list(rows.log())
-    audit = Audit()
-    if snapshot is not None and [each.position for each in records[: snapshot.position]] != [
-        *range(1, snapshot.position + 1)
-    ]:
-        agreed = Agreed.from_text(str(field_of(snapshot.data, "charter")))
-        audit.missing.append(f"of the first {snapshot.position} records the journal has a snapshot: {NOT_KEPT}")
-        records = [each for each in records if each.position > snapshot.position]
-    elif records:
-        agreed = Agreed.from_text(charter_in(ServerRecord.from_bytes(records[0].data)))
-    else:
-        return audit
-    reading, erased = Reading(agreed), 0
-    for record in (ServerRecord.from_bytes(entry.data) for entry in records):
-        if record.what is What.FRAME:
-            sent = reading.read(record.data, "taken in", record.time)
-            audit.messages += [sent] if sent else []
-        elif record.what is What.REVISED:
-            reading.smallest_upload = Agreed.from_text(revision_in(record).charter).smallest_upload
-        erased += record.what is What.ERASED
-    if erased:
-        audit.missing.append(f"{erased} records of sites that were forgotten are erased")
-    return audit
-
-
-def audit_frames(agreed: Agreed, frames: Iterable[tuple[bytes, str]], sent: int) -> Audit:
-    """Return what a site has of all that it has sent, as frames and how they stand; it has numbered so many."""
-    reading = Reading(agreed)
-    audit = Audit([each for each in (reading.read(*frame) for frame in frames) if each is not None])
-    gone = sent - len({each.number for each in audit if each.standing != "refused"})
-    if gone > 0:
-        audit.missing.append(
-            f"{gone} uploads that the coordinator has acknowledged are not kept here: `fedbandit audit` shows them, "
-            "where the coordinator keeps its log"
-        )
-    return audit
 
 
 def _contents(message: Message) -> dict[str, Any]:

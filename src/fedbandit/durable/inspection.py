@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from fedbandit.core.errors import FedbanditError, ProtocolError
-from fedbandit.durable.journalled import JournalledServer
-from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.coordinator.journalled import JournalledServer
+from fedbandit.durable.coordinator.record import ServerRecord, charter_in
+from fedbandit.durable.coordinator.roster import Roster
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.journals.reading import Rows
-from fedbandit.durable.roster import Roster
-from fedbandit.durable.server_record import ServerRecord, charter_in
+from fedbandit.durable.site.journalled import JournalledSite
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import field_of, writer_of

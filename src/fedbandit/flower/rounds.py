@@ -9,10 +9,10 @@ from typing import Protocol
 
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import FedbanditError
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.durable.journals.journal import Journal
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import Limits
 from fedbandit.flower.plan import Plan
 from fedbandit.flower.site import NO_TURN, Request
 from fedbandit.wire.frame import Kind, read_header

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.durable.checked_input import checked_limits
-from fedbandit.durable.frozen_life import WHO
-from fedbandit.durable.site_events import Awaiting, Chose
-from fedbandit.durable.site_life import SiteLife
-from fedbandit.durable.site_memory import SiteMemory
+from fedbandit.durable.site.events import Awaiting, Chose
+from fedbandit.durable.site.frozen_life import WHO
+from fedbandit.durable.site.life import SiteLife
+from fedbandit.durable.site.memory import SiteMemory
 from fedbandit.flower.plan import Plan
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.site.decision import Decision, name_of, named_arm

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fedbandit.durable.coordinator.record import ServerRecord, What, epoch_in, forgotten_in, limits_in, revision_in
 from fedbandit.durable.journals.journal import Entry
-from fedbandit.durable.server_record import ServerRecord, What, epoch_in, forgotten_in, limits_in, revision_in
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.revisions import Agreed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.site.journalled import JournalledSite
 
 
 class Advice:

@@ -10,8 +10,8 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
 from fedbandit.core.randomness import stream
-from fedbandit.durable.frozen_life import WHO
-from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.site.frozen_life import WHO
+from fedbandit.durable.site.journalled import JournalledSite
 from fedbandit.logs.comparison import Comparison
 from fedbandit.protocol.charter import Charter
 from fedbandit.site.exploration import chances_given

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.decisions import Closed
+from fedbandit.durable.site.decisions import Closed
 from fedbandit.logs.site_rows import files_of
 
 MOST_BYTES = 64_000_000  # of a file, after which the day goes on in another

@@ -19,7 +19,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Clients, Decided
 from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import stream
-from fedbandit.durable.frozen_life import WHO
+from fedbandit.durable.site.frozen_life import WHO
 from fedbandit.protocol.charter import Charter
 
 _NO_LOTS = np.empty((1, 0))

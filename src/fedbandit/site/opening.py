@@ -6,9 +6,9 @@ import secrets
 import time
 from pathlib import Path
 
-from fedbandit.durable.client import DurableClient
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.release_mark import MarkInFile
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.release_mark import MarkInFile
 from fedbandit.protocol.charter import Charter
 
 

@@ -15,7 +15,7 @@ from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.core.interfaces import Clients
 from fedbandit.core.scores import ScorePart
 from fedbandit.durable.checked_input import InputCheck
-from fedbandit.durable.frozen_life import WHO
+from fedbandit.durable.site.frozen_life import WHO
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.interfaces import Decided
-from fedbandit.durable.frozen_life import WHO
-from fedbandit.durable.journalled_site import JournalledSite
+from fedbandit.durable.site.frozen_life import WHO
+from fedbandit.durable.site.journalled import JournalledSite
 from fedbandit.logs.watching import Watch
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedbandit.core.releases import Privacy
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.site.condition import SiteState
 from fedbandit.site.guard import ClosedByWith, Guard
 from fedbandit.site.line import Line

@@ -67,7 +67,7 @@ def writer_of(data: bytes) -> str:
 def field_of(data: bytes, name: str) -> Any:
     """Return one plain field of the record that bytes stand for, whatever else is in it; None if there is none.
 
-    >>> from fedbandit.durable.site_events import Learnt
+    >>> from fedbandit.durable.site.events import Learnt
     >>> field_of(encode_state(Learnt("64-1", 0.5)), "reward")
     0.5
     """

@@ -11,9 +11,9 @@ from fedbandit.algorithms.linear.shared import encoding
 from fedbandit.algorithms.linear.shared.messages import Factors
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.bounds import Bounds
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire import encode
 from fedbandit.wire.frame import Frame, Kind

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.file_lease import FileHolder, beat_path
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
 from fedbandit.durable.journals.lease import LEASE, JournalLost, JournalTaken, Sign, Waiting, waiting_for
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.server import DurableServer
 from samples import pair
 from samples.waiting import until
 

@@ -7,8 +7,8 @@ import json
 
 import nats
 
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
-from fedbandit.durable.server import DurableServer
 from fedbandit.transport.nats.link import NO_ROOM
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.state import encode_state

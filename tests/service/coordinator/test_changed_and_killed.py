@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fedbandit.cli.operating import asked_of
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.forms import Forms
 from fedbandit.service.coordinator.settings import read_plan
 from fedbandit.service.roster.asking import NobodyThere

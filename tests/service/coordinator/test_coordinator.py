@@ -10,9 +10,9 @@ import pytest
 
 import fedbandit as fb
 from contract.small_worlds import CLIENTS, NEEDS_JAX, small_setting, small_turns
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.server_record import ServerRecord, What
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
 from fedbandit.transport.nats.broker import Broker, free_port

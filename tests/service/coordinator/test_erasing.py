@@ -8,8 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
 from fedbandit.wire.state import encode_state

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from fedbandit.algorithms.linear.shared.messages import Welcome
+from fedbandit.durable.coordinator.roster import Standing
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.roster import Standing
 from fedbandit.service.coordinator import host as module
 from fedbandit.service.coordinator import telling
 from fedbandit.service.coordinator.fair_queue import MOST_OF_ONE

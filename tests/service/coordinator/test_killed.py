@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.sqlite import SqliteJournal
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.replay import replay
 from fedbandit.transport.nats.broker import Broker, free_port

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.roster import Roster
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.roster import Roster
 from fedbandit.service.keys.certificates import new_authority, new_key, request_for
 from fedbandit.service.roster.desk import Desk
 from fedbandit.service.roster.door import Door

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.roster import Roster
 from fedbandit.durable.inspection import inspect
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.reading import journals_at, reading
-from fedbandit.durable.roster import Roster
 from fedbandit.service.coordinator.settings import roster_journal
 from fedbandit.service.roster import asking
 from fedbandit.service.roster.joining import join

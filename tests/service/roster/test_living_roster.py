@@ -12,7 +12,7 @@ import pytest
 
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.roster import Standing
+from fedbandit.durable.coordinator.roster import Standing
 from fedbandit.service.roster.asking import as_file
 from fedbandit.service.roster.joining import join
 from fedbandit.service.roster.token import Invitation

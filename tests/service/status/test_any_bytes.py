@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.postbox import Leaving
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.postbox import Leaving
 from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry

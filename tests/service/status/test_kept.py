@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.outcome import Outcome, Verdict
 from fedbandit.service.coordinator.host import FederationHost
 from fedbandit.service.coordinator.settings import FederationPlan
 from fedbandit.service.status import kept

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fedbandit.durable.coordinator.roster import Roster
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.roster import Roster
 from fedbandit.service.status.members import show_members
 from fedbandit.service.status.telemetry import Telemetry
 

@@ -11,7 +11,7 @@ import aiohttp
 import numpy as np
 import pytest
 
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.kept import note_of, recall
 from fedbandit.service.status.one_site import one_site

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.coordinator.outcome import Outcome
 from fedbandit.service.status.kept import note_of, recall
 from fedbandit.service.status.metrics import Metrics
 from fedbandit.service.status.telemetry import Telemetry

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import fedbandit
-from fedbandit.durable.concerns import Concern
+from fedbandit.durable.coordinator.concerns import Concern
 from fedbandit.service.status import watch
 from fedbandit.service.status.severity import GRAVE, LIGHT, OTHER, by_kind, is_grave
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.service.status.telemetry import Telemetry
 from samples.browser import PROGRAM
 from samples.pages import NOW, TEXT, World, table, words

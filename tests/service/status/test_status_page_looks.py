@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fedbandit.durable.outcome import Outcome
+from fedbandit.durable.coordinator.outcome import Outcome
 from fedbandit.service.status.site_record import SiteRecord
 from fedbandit.wire.report import Report
 from samples.pages import NOW, TEXT, World

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 
 from fedbandit.algorithms.linear.sync_linucb import Call
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.postbox import Leaving
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.postbox import Leaving
 from fedbandit.service.status.reasons import MOST_REASONS, OTHER_REASONS
 from fedbandit.service.status.telemetry import Telemetry
 from fedbandit.wire import weigh

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fedbandit.durable.concerns import Concerns
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.concerns import Concerns
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.service.status.watch import Watch
 
 ACCEPTED = Verdict(Outcome.ACCEPTED)

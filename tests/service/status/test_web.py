@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.service.status.history import SPANS
 from fedbandit.service.status.severity import GRAVE, LIGHT
 from fedbandit.service.status.telemetry import Telemetry

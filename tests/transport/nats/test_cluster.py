@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
-from fedbandit.durable.server import DurableServer
 from fedbandit.protocol.charter import Charter
 from fedbandit.service.keys.files import Keys
 from fedbandit.transport.nats.address import Address, check_server, servers_of

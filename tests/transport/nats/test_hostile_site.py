@@ -7,7 +7,7 @@ import asyncio
 import nats
 import pytest
 
-from fedbandit.durable.outbox import MOST_WAITING
+from fedbandit.durable.site.outbox import MOST_WAITING
 from fedbandit.transport.link import NotStored
 from fedbandit.transport.nats import link as link_module
 from fedbandit.transport.nats.link import NatsLink

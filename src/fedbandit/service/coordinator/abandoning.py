@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from fedbandit.durable.abandoning import Abandoned
-from fedbandit.durable.journalled import JournalledServer
+from fedbandit.durable.coordinator.abandoning import Abandoned
+from fedbandit.durable.coordinator.journalled import JournalledServer
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.reading import journals_at
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan

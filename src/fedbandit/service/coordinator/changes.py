@@ -18,8 +18,8 @@ from typing import Any
 from fedbandit.core.changes import Change
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.durable.checked_input import checked_limits
-from fedbandit.durable.journalled import JournalledServer
-from fedbandit.durable.retuning import NAMES, Retuned, Tuning, read_value
+from fedbandit.durable.coordinator.journalled import JournalledServer
+from fedbandit.durable.coordinator.retuning import NAMES, Retuned, Tuning, read_value
 from fedbandit.protocol.changing import Changed, changed, differing
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.charter_fields import differences

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.erasure import SALT_BYTES, Erased, erasure_of
+from fedbandit.durable.coordinator.erasure import SALT_BYTES, Erased, erasure_of
+from fedbandit.durable.coordinator.roster import Roster, Standing
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.reading import journals_at
-from fedbandit.durable.roster import Roster, Standing
 from fedbandit.service.coordinator.receipts import signed
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan, roster_journal
 from fedbandit.service.keys.files import write_secret

@@ -8,11 +8,11 @@ import time
 from contextlib import suppress
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.postbox import Leaving
+from fedbandit.durable.coordinator.roster import Roster
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.writing import Sealed
 from fedbandit.durable.journals.journal import open_journal, without_password
-from fedbandit.durable.postbox import Leaving
-from fedbandit.durable.roster import Roster
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.writing import Sealed
 from fedbandit.service.coordinator.background import Background
 from fedbandit.service.coordinator.changes import LARGEST_UPLOAD, Changes
 from fedbandit.service.coordinator.fair_queue import AT_A_TIME, LARGEST_GROUP, FairQueue

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from fedbandit.durable.many_uploads import Arrived
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.roster import Roster
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.many_uploads import Arrived
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.roster import Roster
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.service.coordinator.telling import Telling
 from fedbandit.service.coordinator.traces import HostTraces
 from fedbandit.transport.nats.door import Arrival

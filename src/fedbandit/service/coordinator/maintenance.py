@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import Journal
 from fedbandit.durable.journals.lease import JournalLost
-from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.telling import Telling
 
 MEASURE_SECONDS = 10.0

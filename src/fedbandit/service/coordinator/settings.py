@@ -37,7 +37,7 @@ from typing import Any
 
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput, unknown
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.features.features import Features
 from fedbandit.files.toml import read_toml
 from fedbandit.protocol.agreement import charter_of

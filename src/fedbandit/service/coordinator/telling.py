@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from fedbandit.durable.postbox import Leaving
-from fedbandit.durable.roster import Roster
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.postbox import Leaving
+from fedbandit.durable.coordinator.roster import Roster
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.service.coordinator.logs import RateLimiter
 from fedbandit.service.coordinator.lookout import Lookout
 from fedbandit.service.coordinator.settings import FederationPlan

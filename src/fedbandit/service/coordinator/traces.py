@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.server import DurableServer
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.transport.nats.door import Arrival
 from fedbandit.transport.traces import Kept, Tracing
 from fedbandit.wire.frame import Kind, read_header

@@ -17,11 +17,11 @@ from contextlib import closing
 from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.coordinator.roster import Roster
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.inspection import inspect
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.durable.journals.reading import journals_at, reading
-from fedbandit.durable.roster import Roster
-from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.settings import FederationPlan, ServicePlan, read_plan, roster_journal
 from fedbandit.service.keys.files import DOORKEEPER, Keys, write_secret
 from fedbandit.transport.nats.broker_settings import BROKER

@@ -22,8 +22,8 @@ import numpy as np
 from fedbandit.core.arrays import Floats
 from fedbandit.core.environment import Environment
 from fedbandit.core.turns import Turns
+from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import MemoryJournal
-from fedbandit.durable.server import DurableServer
 from fedbandit.service.coordinator.logs import log_to_stderr
 from fedbandit.service.demo.worlds import NAME, Demo
 from fedbandit.site.decision import Decision

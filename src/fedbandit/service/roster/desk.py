@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from fedbandit.core.errors import FedbanditError, InvalidInput
-from fedbandit.durable.roster import Member, Roster
+from fedbandit.durable.coordinator.roster import Member, Roster
 from fedbandit.service.keys.certificates import Authority, key_digest, read_request
 from fedbandit.service.roster.token import Invitation, joining_name
 from fedbandit.transport.nats.broker_accounts import JOINING

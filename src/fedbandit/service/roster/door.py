@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from fedbandit.durable.roster import Roster
+from fedbandit.durable.coordinator.roster import Roster
 from fedbandit.service.keys.doorkeeper import Admission, Doorkeeper, Question
 from fedbandit.service.roster.token import read_joining_name
 from fedbandit.transport.nats.broker_accounts import JOINING, MOST_SUBSCRIPTIONS

@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.roster import check_site_name
+from fedbandit.durable.coordinator.roster import check_site_name
 from fedbandit.transport.nats.address import check_server
 from fedbandit.transport.nats.subjects import Subjects
 

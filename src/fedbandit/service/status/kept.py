@@ -14,7 +14,7 @@ from collections import Counter, deque
 from dataclasses import asdict, astuple
 from typing import Any
 
-from fedbandit.durable.concerns import Concern
+from fedbandit.durable.coordinator.concerns import Concern
 from fedbandit.service.status.history import SPANS, History
 from fedbandit.service.status.reports import Reported, Reports
 from fedbandit.service.status.site_record import SiteRecord

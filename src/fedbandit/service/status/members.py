@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedbandit.durable.roster import Roster, Standing
+from fedbandit.durable.coordinator.roster import Roster, Standing
 from fedbandit.service.status.site_record import SiteRecord
 
 

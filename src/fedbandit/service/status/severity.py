@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from fedbandit.durable.concerns import Concern
+from fedbandit.durable.coordinator.concerns import Concern
 
 GRAVE = ("journal-damaged", "broker-cannot-store", "federation-failed", "two-coordinators")
 LIGHT = (

@@ -22,9 +22,9 @@ from typing import Any
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.concerns import Concerns
-from fedbandit.durable.outcome import Outcome, Verdict
-from fedbandit.durable.postbox import Leaving
+from fedbandit.durable.coordinator.concerns import Concerns
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.postbox import Leaving
 from fedbandit.service.status.history import SPANS, WIDTHS, Bucket
 from fedbandit.service.status.reasons import Refusals
 from fedbandit.service.status.reports import Reports

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
-from fedbandit.durable.concerns import DAY, HOUR, Concern, Concerns
-from fedbandit.durable.outcome import Outcome, Verdict
+from fedbandit.durable.coordinator.concerns import DAY, HOUR, Concern, Concerns
+from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.service.status.reasons import LONGEST
 
 REFUSED, PUT_OFF, BACKLOG, OUTWEIGHS = "uploads-refused", "uploads-put-off", "backlog", "one-site-outweighs"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.randomness import stream
-from fedbandit.durable.release_noise import STREAM_BITS
+from fedbandit.durable.site.release_noise import STREAM_BITS
 
 
 class DrawnNoise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.simulation.faults.history import Told
 from fedbandit.simulation.faults.run import FaultyRun
 

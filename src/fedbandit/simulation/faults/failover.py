@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import FROM_SITES
 from fedbandit.durable.journals.lease import JournalLost
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import FROM_SITES
 from fedbandit.simulation.faults.hosts import FusedJournal
 from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.wire.frame import Frame

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fedbandit.durable.erasure import SALT_BYTES, Erasure, erasure_of
+from fedbandit.durable.coordinator.erasure import SALT_BYTES, Erasure, erasure_of
+from fedbandit.durable.coordinator.roster import Standing
 from fedbandit.durable.journals.journal import Journal
-from fedbandit.durable.roster import Standing
 from fedbandit.simulation.faults.failover import FAILOVERS
 from fedbandit.simulation.faults.hosts import PowerCut
 from fedbandit.simulation.faults.revised import REVISIONS, RevisedRun

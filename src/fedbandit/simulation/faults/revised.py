@@ -13,8 +13,8 @@ import numpy as np
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.randomness import stream
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.retuning import Retuned
+from fedbandit.durable.coordinator.retuning import Retuned
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.changing import changed
 from fedbandit.protocol.forms import Forms
 from fedbandit.simulation.faults.run import FAULTS, FaultyRun

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.coordinator.roster import Member, Roster, Standing
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import FROM_SITES
 from fedbandit.durable.journals.lease import JournalLost
-from fedbandit.durable.roster import Member, Roster, Standing
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import FROM_SITES
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.simulation.faults.failover import FailoverRun, Session
 from fedbandit.simulation.faults.hosts import FusedJournal, Host

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fedbandit.core.environment import Environment
-from fedbandit.durable.client import DurableClient
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.history import Told
 from fedbandit.simulation.faults.hosts import Host

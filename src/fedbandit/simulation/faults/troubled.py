@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fedbandit.core.randomness import stream
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.server_record import ServerRecord, What
-from fedbandit.durable.validation import Limits
+from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import Limits
+from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.hostile import HostileSite
 from fedbandit.simulation.faults.hosts import FusedJournal, Host

@@ -11,12 +11,12 @@ from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.randomness import ClientStreams, stream
 from fedbandit.core.turns import Turns
-from fedbandit.durable.client import DurableClient
-from fedbandit.durable.outcome import Outcome
-from fedbandit.durable.release_mark import MarkInMemory
-from fedbandit.durable.release_noise import NoiseSource
-from fedbandit.durable.server import DurableServer
-from fedbandit.durable.validation import FROM_SITES
+from fedbandit.durable.coordinator.outcome import Outcome
+from fedbandit.durable.coordinator.server import DurableServer
+from fedbandit.durable.coordinator.validation import FROM_SITES
+from fedbandit.durable.site.client import DurableClient
+from fedbandit.durable.site.release_mark import MarkInMemory
+from fedbandit.durable.site.release_noise import NoiseSource
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.drawn_noise import DrawnNoise
 from fedbandit.simulation.faults.history import NO_VERSION, History, Refusal, Told

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.outbox import MOST_WAITING
+from fedbandit.durable.site.outbox import MOST_WAITING
 from fedbandit.transport.nats.address import client_library, servers_of
 from fedbandit.transport.nats.settling import Said, Settling, stream_and_number
 from fedbandit.transport.nats.subjects import Subjects

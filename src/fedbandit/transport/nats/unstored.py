@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import deque
 
-from fedbandit.durable.outbox import MOST_WAITING
+from fedbandit.durable.site.outbox import MOST_WAITING
 
 NO_ANSWER_SECONDS = 20.0
 

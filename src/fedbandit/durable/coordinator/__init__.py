@@ -1,0 +1,1 @@
+"""A coordinator that forgets nothing that it has acknowledged. Without input or output."""
