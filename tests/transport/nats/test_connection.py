@@ -51,8 +51,8 @@ async def let_in(then, **more):
 
     ended = asyncio.get_running_loop().create_future()
     async with broker(let_in_first) as url:
-        told = {"on_error": print, "on_end": ended.set_result}
-        connection = await connect(url, name="site", tls=None, seconds=60, **told, **more)
+        told = {"on_error": print, "on_end": ended.set_result} | more
+        connection = await connect(url, name="site", tls=None, seconds=60, **told)
         try:
             yield connection, ended
         finally:
@@ -84,6 +84,15 @@ async def be_killed(reader, writer):
 
 async def lose_power(reader, writer):
     """Say nothing more."""
+
+
+async def say_all_but_pongs(reader, writer):
+    """Answer ten pings with other words: a pong would come after them."""
+    for _ in range(10):
+        if await reader.readline() != b"PING\r\n":
+            return
+        writer.write(b"MSG news 1 2\r\n..\r\n")
+    writer.write(b"-ERR 'Permissions Violation for Publish to \"said all\"'\r\n")
 
 
 async def connected(url, seconds):
@@ -135,8 +144,51 @@ def test_a_broker_that_answers_no_ping_is_taken_to_be_gone_whatever_is_on_its_wa
     async def attempt():
         async with let_in(lose_power, ping_seconds=0.01) as (connection, ended):
             await connection.publish("something", bytes(1 << 26))  # more than fits into any buffer
-            assert await soon(ended) == "it has answered nothing for 0.03 seconds"
+            assert await soon(ended) == "it has said nothing for 0.03 seconds"
             closed, _ = await asyncio.wait([connection._ping_interval_task], timeout=PATIENCE)  # which has noticed it
             assert closed
+
+    asyncio.run(attempt())
+
+
+def test_a_broker_that_says_something_is_there_though_no_ping_is_answered():
+    """What a site has missed may be long on its way, and the answer to a ping is behind it."""
+
+    async def attempt():
+        told = asyncio.Queue()
+        async with let_in(say_all_but_pongs, ping_seconds=0.01, on_error=told.put_nowait) as (_, ended):
+            assert "said all" in await soon(told.get())
+            assert not ended.done()
+
+    asyncio.run(attempt())
+
+
+@pytest.mark.parametrize(("first", "error"), [("", b"-ERR 'Permissions Violation'\r\n"), ("127.0.0.1:1,", b"")])
+def test_an_error_that_ends_nothing_takes_nothing_back_of_what_is_left_to_be_said(first, error, monkeypatch):
+    """Neither a subject under which one may not speak, nor a broker of the list that was tried before."""
+    monkeypatch.setattr("nats.aio.client.shuffle", lambda pool: None)
+    heard = asyncio.Queue()
+
+    async def hear(reader, writer):
+        writer.write(b"PONG\r\n" + error)
+        while line := await reader.readline():
+            heard.put_nowait(line)
+        heard.put_nowait(b"")
+
+    async def attempt():
+        told = asyncio.Queue()
+        async with broker(hear) as url:
+            both = url.replace("//", f"//{first}")
+            connection = await connect(
+                both, name="site", tls=None, seconds=60, on_error=told.put_nowait, on_end=told.put_nowait
+            )
+            if error:
+                assert await soon(told.get()) == "permissions violation"
+            await connection.publish("something", b"")
+            await end(connection)
+            lines = [await soon(heard.get())]
+            while lines[-1]:
+                lines.append(await soon(heard.get()))
+            assert b"PUB something  0\r\n" in lines
 
     asyncio.run(attempt())

@@ -143,6 +143,27 @@ def test_whoever_asks_is_answered_unless_there_is_nothing_to_say(tmp_path, caplo
     assert not caplog.records, "nothing has failed"
 
 
+def test_what_is_to_be_answered_while_the_broker_is_away_is_when_it_is_back(tmp_path):
+    settings = BrokerSettings(tmp_path, port=free_port())
+
+    async def answer(subject, data):
+        return b"yes"
+
+    async def attempt():
+        with Broker(settings) as broker:
+            hub, _ = await opened(broker)
+        await until(lambda: not hub.is_connected)
+        await hub.answer("asked", answer)
+        with Broker(settings) as again:
+            await until(lambda: hub._returning.done())
+            asking = await nats.connect(again.url)
+            assert (await asking.request("asked", b"", timeout=PATIENCE)).data == b"yes"
+            await asking.close()
+            await hub.close()
+
+    asyncio.run(attempt())
+
+
 def test_while_the_broker_is_away_no_connection_is_ended(tmp_path):
     async def attempt():
         with Broker(BrokerSettings(tmp_path)) as broker:

@@ -169,6 +169,15 @@ def test_a_link_breaks_when_the_broker_is_gone(tmp_path):
         asyncio.run(attempt(running))
 
 
+def test_a_broker_that_lets_one_in_and_then_is_silent_is_not_said_to_have_ended_the_connection(broker, monkeypatch):
+    async def silence(self, timeout=10):
+        raise nats.errors.FlushTimeoutError
+
+    monkeypatch.setattr(nats.aio.client.Client, "flush", silence)
+    with pytest.raises(ConnectionError, match="flush timeout"):
+        asyncio.run(NatsLink.open(Address(broker.url, "demo"), 1))
+
+
 def test_where_there_is_no_broker_there_is_no_link():
     async def attempt():
         with pytest.raises(ConnectionError):

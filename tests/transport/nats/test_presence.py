@@ -11,6 +11,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.nats import presence as module
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings
+from fedbandit.transport.nats.connection import end
 from fedbandit.transport.nats.door import Door
 from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.presence import OVER_SECONDS
@@ -79,6 +80,24 @@ def test_two_that_began_at_the_same_moment_hear_each_other_and_no_longer_than_bo
 
     async def nothing(*_):
         pass
+
+    asyncio.run(attempt())
+
+
+def test_whoever_loses_the_broker_while_it_asks_has_not_heard_that_nobody_is_there(broker):
+    async def attempt():
+        first, second = await opened(broker), await connected(broker)
+
+        async def asked(*said, **more):
+            await end(second._broker)
+            await until(lambda: second.is_connected)  # once more, and with the broker there
+            raise nats.errors.TimeoutError
+
+        second._broker.request = asked
+        with pytest.raises(InvalidInput, match="does not answer"):
+            await second.open(Door(SUBJECTS, 1, 1000, lambda _: None))
+        await second.close()
+        await first.close()
 
     asyncio.run(attempt())
 

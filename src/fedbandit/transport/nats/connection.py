@@ -17,11 +17,9 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.transport.link import LinkRefused
 from fedbandit.transport.nats.address import client_library, servers_of
 
-log = logging.getLogger("fedbandit.coordinator")
-
 END_SECONDS = 2.0  # for a broker that is to say goodbye; asyncio would wait for 30
 PING_SECONDS = 30.0  # each costs a site 12 bytes; one that sends uploads hears of them anyway
-LOST_PINGS = 3
+SILENT_INTERVALS = 3  # between pings, after which a broker of which nothing was read is taken to be gone
 PING, PONG = b"PING\r\n", b"PONG\r\n"
 OLDEST_BROKER = (2, 12)  # from here on a broker takes no request that is not one, such as an answer sent astray
 
@@ -47,6 +45,7 @@ async def connect(
 
     async def error(problem: Exception) -> None:
         if is_made:
+            connection._err = None  # which is why a connection is lost; this one goes on
             on_error(in_words(problem))
         else:
             heard.append(problem)
@@ -56,21 +55,22 @@ async def connect(
             on_end(why)
 
     connection = _client(lost)
-    connection._transport = _transport()  # the library takes the one that is there
+    connection._transport = _transport(connection)  # the library takes the one that is there
     try:
         await connection.connect(
             servers_of(server), name=name, tls=tls, inbox_prefix=inbox, allow_reconnect=False, max_reconnect_attempts=1,
             reconnect_time_wait=0, connect_timeout=seconds, error_cb=error, ping_interval=ping_seconds,
-            max_outstanding_pings=LOST_PINGS - 1,
+            max_outstanding_pings=SILENT_INTERVALS - 1,
         )  # fmt: skip
         check_version(str(connection.connected_server_version))
     except lapses() as problem:
         await end(connection)
         cause = heard[0] if isinstance(problem, client_library().errors.NoServersError) and heard else problem
         raise _why_not(cause, tls is not None) from None
-    except asyncio.CancelledError:  # the site was closed meanwhile
+    except BaseException:  # as when the site was closed meanwhile
         await end(connection)
         raise
+    connection._err = None  # of brokers that were tried before this one
     is_made = True
     return connection
 
@@ -81,8 +81,8 @@ def lapses() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def unless_it_goes() -> Iterator[None]:
-    """Give up what the coordinator is saying when the broker goes away: whatever it was, it is said again."""
+def unless_it_goes(log: logging.Logger) -> Iterator[None]:
+    """Give up what is being said when the broker goes away; whoever says it says it again on the next connection."""
     try:
         yield
     except lapses() as error:
@@ -156,8 +156,8 @@ def _client(on_end: Callable[[str], None]) -> Any:
 
     async def close(self: Any, status: int, do_cbs: bool = True) -> None:
         if not self.is_closed:
-            is_silent = self._pings_outstanding >= LOST_PINGS
-            silent = f"it has answered nothing for {LOST_PINGS * self.options['ping_interval']:g} seconds"
+            is_silent = self._pings_outstanding >= SILENT_INTERVALS
+            silent = f"it has said nothing for {SILENT_INTERVALS * self.options['ping_interval']:g} seconds"
             on_end(silent if is_silent else "it has ended the connection")
         if self._err is not None:  # nobody is there to hear it
             self._pending, self._pending_data_size = [], 0
@@ -187,10 +187,11 @@ class _Ending(asyncio.StreamReaderProtocol):
         return False
 
 
-def _transport() -> Any:
+def _transport(client: Any) -> Any:
     """Return what the library talks through; its own leaves the end of a TLS connection to chance.
 
-    Lines are read one by one until the broker has let one in.
+    Lines are read one by one until the broker has let one in. Whatever is read from then on shows that the broker is
+    there, and counts as the answer to a ping: that may have to wait behind much that is on its way here.
     """
     plain: Any = client_library().aio.transport.TcpTransport
 
@@ -216,6 +217,12 @@ def _transport() -> Any:
             line = await plain.readline(self)
         return line
 
+    async def read(self: Any, size: int) -> bytes:
+        data: bytes = await plain.read(self, size)
+        if data:
+            client._pings_outstanding = 0
+        return data
+
     # It is always there, or else the library takes one of its own
-    own = {"connect_tls": connect_tls, "readline": read_line, "__bool__": lambda _: True}
+    own = {"connect_tls": connect_tls, "readline": read_line, "read": read, "__bool__": lambda _: True}
     return type("Transport", (plain,), own)()

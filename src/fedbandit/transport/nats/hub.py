@@ -27,7 +27,7 @@ from fedbandit.transport.nats.subjects import Subjects
 log = logging.getLogger("fedbandit.coordinator")
 
 CONNECT_SECONDS = 5.0
-PING_SECONDS = 5.0
+OWN_PING_SECONDS = 5.0  # more often than a site: there is one coordinator, and all sites wait for it
 RETRY_SECONDS = 0.2
 NOT_READY = "the broker is not ready (%s)"
 SAY_SECONDS = 5.0  # a broker that reads nothing would hold up everything, and the end too
@@ -88,13 +88,14 @@ class Hub:
         """Let in larger messages of a federation's sites from now on, if they are larger."""
         for door in [each for each in self._doors if each.subjects == subjects and each.most_bytes < most_bytes]:
             door.most_bytes = most_bytes
-            with unless_it_goes():
+            with unless_it_goes(log):
                 await self._streams.arrange(door.subjects, door.clients, door.most_bytes)
 
     async def answer(self, subject: str, answer: Answer) -> None:
         """Answer whatever is asked under a subject, on this connection and on all after it."""
         self._answers[subject] = answer
-        await self._listen(subject)
+        with unless_it_goes(log):
+            await self._listen(subject)
 
     def hears_another(self, subjects: Subjects) -> bool:
         """Tell whether another coordinator serves a federation at this broker too."""
@@ -121,7 +122,7 @@ class Hub:
         """Find out whether the broker stores and delivers what sites send, and see to it. Let others hear of us."""
         if not self.is_connected:
             return
-        with unless_it_goes():
+        with unless_it_goes(log):
             for door in self._doors:
                 await self._presence.say(self._broker, door.subjects)
             for door in await self._probing.probe(self._streams, self._doors):
@@ -130,7 +131,7 @@ class Hub:
 
     async def end_connections(self, older_than: float, account: str | None = None, spared: Collection[str] = ()) -> int:
         """End sites' connections of more than so many seconds, which come back if their credentials are still valid."""
-        with unless_it_goes():
+        with unless_it_goes(log):
             self._require()
             brokers = len(servers_of(self.server))
             return await end_connections(self._broker, older_than, account, brokers=brokers, spared=spared)
@@ -145,7 +146,7 @@ class Hub:
             if self._removing is not None:
                 self._removing.cancel()
             await self._publish(self._streams.last_said())
-            with unless_it_goes():
+            with unless_it_goes(log):
                 self._require()
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
@@ -162,7 +163,7 @@ class Hub:
 
     async def _publish(self, messages: Iterable[Said]) -> None:
         """Say something, by subject, for no longer than a broker needs that listens."""
-        with unless_it_goes():
+        with unless_it_goes(log):
             self._require()
             publish = self._broker.publish
             async with asyncio.timeout(SAY_SECONDS):
@@ -177,11 +178,11 @@ class Hub:
         self._heard = ""
         self._broker = await connect(
             self.server, name="coordinator", tls=self._tls, seconds=CONNECT_SECONDS,
-            ping_seconds=PING_SECONDS, on_error=self._on_error, on_end=self._on_end,
+            ping_seconds=OWN_PING_SECONDS, on_error=self._on_error, on_end=self._on_end,
         )  # fmt: skip
         self._probing.begin()
         self._streams = Streams(self._broker.jetstream(), self.server, self._replicas)
-        for subject in self._answers:
+        for subject in list(self._answers):
             await self._listen(subject)
 
     async def _listen(self, subject: str) -> None:

@@ -74,8 +74,9 @@ class NatsLink:
             await link._broker.flush()
             link._require()
         except (OSError, client_library().errors.Error, TimeoutError) as error:
+            why = link._broken or ConnectionError(in_words(error))  # before it hears of its own end
             await link.close()
-            raise link._broken or ConnectionError(in_words(error)) from None
+            raise why from None
         link._end_at(ends)
         link._look()
         return link

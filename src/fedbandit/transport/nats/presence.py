@@ -40,6 +40,8 @@ class Presence:
         try:
             await broker.request(subjects.coordinator, self._word, timeout=ANSWER_SECONDS)
         except (errors.NoRespondersError, errors.TimeoutError):
+            if not broker.is_connected:  # whoever is there could not answer
+                raise errors.ConnectionClosedError from None
             return
         raise InvalidInput(
             f"another coordinator serves the federation {subjects.federation!r} at this broker: end it first, or give "
