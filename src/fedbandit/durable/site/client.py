@@ -31,8 +31,8 @@ from fedbandit.core.drawn import Drawn
 from fedbandit.core.errors import InvalidInput, ProtocolError
 from fedbandit.durable.audit import Audit
 from fedbandit.durable.site.audit import audit_frames
-from fedbandit.durable.site.freezing import FreezingSite
 from fedbandit.durable.site.events import Checked, Doubled, Drew, Heard, Revised, Ticked
+from fedbandit.durable.site.freezing import FreezingSite
 from fedbandit.protocol.charter_fields import disagreement
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import LARGEST_NUMBER, Frame, Kind, Standing, with_numbers

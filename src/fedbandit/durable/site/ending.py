@@ -6,8 +6,8 @@ ended the same decisions, whatever the clock shows then.
 
 from __future__ import annotations
 
-from fedbandit.durable.site.journalled import JournalledSite
 from fedbandit.durable.site.events import Ended
+from fedbandit.durable.site.journalled import JournalledSite
 from fedbandit.protocol.ending import Ending
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from fedbandit.core.arrays import Floats
 from fedbandit.core.interfaces import Clients
 from fedbandit.core.releases import Privacy
-from fedbandit.durable.site.outbox import Refused
 from fedbandit.durable.site.life import SiteLife
+from fedbandit.durable.site.outbox import Refused
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import encode_state

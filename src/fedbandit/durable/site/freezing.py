@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fedbandit.durable.site.past import SiteWithPast
 from fedbandit.durable.site.events import Froze
+from fedbandit.durable.site.past import SiteWithPast
 
 
 class FreezingSite(SiteWithPast):

@@ -7,11 +7,8 @@ from fedbandit.core.drawn import Drawn, Identity
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Decided
 from fedbandit.durable.agreeing import agreed_in, require_had
-from fedbandit.durable.site.decisions import later
 from fedbandit.durable.journals.journal import Journal
-from fedbandit.durable.site.release_mark import ReleaseMark
-from fedbandit.durable.site.release_noise import NoiseSource, SystemNoise
-from fedbandit.durable.site.releasing import ReleasingSite
+from fedbandit.durable.site.decisions import later
 from fedbandit.durable.site.events import (
     EVENTS,
     Awaiting,
@@ -27,6 +24,9 @@ from fedbandit.durable.site.events import (
 )
 from fedbandit.durable.site.life import SiteLife
 from fedbandit.durable.site.memory import Doubt, SiteMemory
+from fedbandit.durable.site.release_mark import ReleaseMark
+from fedbandit.durable.site.release_noise import NoiseSource, SystemNoise
+from fedbandit.durable.site.releasing import ReleasingSite
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire import decode

@@ -15,11 +15,11 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Cadence
 from fedbandit.core.turns import Observations
 from fedbandit.durable.site.decisions import Closed, Decisions, Pending
+from fedbandit.durable.site.events import Awaiting, Chose, Deed, Froze, Learnt, Logged, Recalled, Revised, Ticked
 from fedbandit.durable.site.frozen_life import WHO
+from fedbandit.durable.site.memory import SiteMemory
 from fedbandit.durable.site.noised_life import NoisedLife
 from fedbandit.durable.site.outbox import Outbox
-from fedbandit.durable.site.events import Awaiting, Chose, Deed, Froze, Learnt, Logged, Recalled, Revised, Ticked
-from fedbandit.durable.site.memory import SiteMemory
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.frame import Frame, Kind, with_numbers

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fedbandit.core.arrays import Ints
-from fedbandit.durable.site.outbox import Outbox
 from fedbandit.durable.site.events import Froze
+from fedbandit.durable.site.outbox import Outbox
 
 
 @dataclass

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from fedbandit.durable.site.events import Noised
 from fedbandit.durable.site.frozen_life import FrozenLife
 from fedbandit.durable.site.release_mark import Marked
 from fedbandit.durable.site.release_noise import NoiseSource
-from fedbandit.durable.site.events import Noised
 
 
 class NoisedLife(FrozenLife):

@@ -6,13 +6,13 @@ Noise is drawn for the next release as soon as the last one is made, and written
 
 from __future__ import annotations
 
-from fedbandit.durable.site.decisions import Closed
 from fedbandit.durable.journals.journal import Journal
-from fedbandit.durable.site.release_mark import Marked, ReleaseMark
-from fedbandit.durable.site.release_noise import NoiseSource
+from fedbandit.durable.site.decisions import Closed
 from fedbandit.durable.site.events import Event, Logged
 from fedbandit.durable.site.figures import SiteFigures
 from fedbandit.durable.site.life import SiteLife
+from fedbandit.durable.site.release_mark import Marked, ReleaseMark
+from fedbandit.durable.site.release_noise import NoiseSource
 from fedbandit.wire.state import encode_state
 
 
