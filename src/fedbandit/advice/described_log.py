@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedbandit.advice.idle import SECONDS_A_DAY
 from fedbandit.advice.model.fitted import Rows
 from fedbandit.advice.trials import raw_bytes
 from fedbandit.core.algorithm import Setting
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.seconds import DAY
 from fedbandit.features.features import Features
 from fedbandit.logs.log import Log
 
@@ -70,7 +70,7 @@ def describe(log: Log, features: Features | None) -> DescribedLog:
         raise InvalidInput(f"all {len(log)} rows of the log are of one site, {only!r}: a federation needs at least two")
     if np.isnan(log.time).any():
         raise InvalidInput("the log has no times, so bytes a day cannot be told: give the time of each decision")
-    days = float(np.ptp(log.time)) / SECONDS_A_DAY
+    days = float(np.ptp(log.time)) / DAY
     if days == 0:
         raise InvalidInput("all decisions of the log have one time, so bytes a day cannot be told: give real times")
     _, site = np.unique(log.site, return_inverse=True)  # a site that was named and has no rows has no world

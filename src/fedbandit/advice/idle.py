@@ -6,11 +6,11 @@ count that. What TLS and NATS put around a frame is not counted here either.
 
 from __future__ import annotations
 
+from fedbandit.core.seconds import DAY
 from fedbandit.transport.link import RESEND
 from fedbandit.wire.frame import BODIES, LONGER_ASKS, Kind
 from fedbandit.wire.header import HEADER
 
-SECONDS_A_DAY = 86_400
 MOST_OF_BUDGET = 0.1  # beyond it sites are told to ask more rarely
 PAUSES = (RESEND, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0)
 
@@ -31,7 +31,7 @@ def idle_bytes_a_day(sites: int, every: float, has_features: bool) -> float:
     >>> idle_bytes_a_day(sites=12, every=30.0, has_features=True)
     3525120.0
     """
-    return sites * bytes_of_question(has_features) * SECONDS_A_DAY / every
+    return sites * bytes_of_question(has_features) * DAY / every
 
 
 def pause_for(budget: float, sites: int, has_features: bool) -> float:

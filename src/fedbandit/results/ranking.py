@@ -31,8 +31,8 @@ class Entry:
     @property
     def family(self) -> str:
         """Return the family: the folder that the algorithm is in."""
-        _, _, folder, *inside = self.algorithm.__module__.split(".")
-        return FAMILIES.get(folder, folder) if inside else BASELINE
+        parts = self.algorithm.__module__.split(".")
+        return FAMILIES.get(parts[2], parts[2]) if len(parts) > 3 else BASELINE
 
     @property
     def form(self) -> str:

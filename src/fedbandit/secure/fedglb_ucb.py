@@ -20,7 +20,17 @@ import numpy as np
 
 from fedbandit.algorithms.glm.shared.clients import GlmClients, GlmCohortState
 from fedbandit.algorithms.glm.shared.family import GlmAlgorithm
-from fedbandit.algorithms.glm.shared.messages import Batch, Behind, Call, Curvature, Due, Gradient, Probe, Statistics
+from fedbandit.algorithms.glm.shared.messages import (
+    Answer,
+    Batch,
+    Behind,
+    Call,
+    Curvature,
+    Due,
+    Gradient,
+    Probe,
+    Statistics,
+)
 from fedbandit.algorithms.glm.shared.server import GlmServer
 from fedbandit.algorithms.glm.shared.updates import GlmServerState
 from fedbandit.core.algorithm import Algorithm, Setting
@@ -88,9 +98,9 @@ class GlmParts(Parts):
         if message is None or isinstance(message, Behind):
             return np.zeros(0), 0
         observations = int(message.told()[0]) if isinstance(message, Statistics | Batch) else int(shared.called[0])
-        return self._words(cast(Statistics | Batch | Gradient | Curvature, message)), observations
+        return self._words(cast(Answer, message)), observations
 
-    def _words(self, message: Statistics | Batch | Gradient | Curvature) -> Floats:
+    def _words(self, message: Answer) -> Floats:
         """Return the sums of a message as they are masked: a vector, then a matrix, zeros where it has none."""
         match message:
             case Statistics(gram=gram):
@@ -177,7 +187,7 @@ class GlmParts(Parts):
 
     def _message(
         self, server: GlmServer, state: SecureGlmServerState, gradient: Floats, matrix: Floats, now: Ints, since: Ints
-    ) -> Statistics | Batch | Gradient | Curvature:
+    ) -> Answer:
         """Return sums as clients would send them, who have so many observations now and told of some before."""
         within, update = state.within, server.update
         assert update is not None, "else nothing is asked"

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.core.seconds import DAY
 from fedbandit.durable.site.decisions import Closed
 from fedbandit.logs.site_rows import files_of
 
 MOST_BYTES = 64_000_000  # of a file, after which the day goes on in another
 REMEMBERED = 10_000  # decisions that had their reward: when it comes again, nothing is written
-DAY = 86_400.0  # seconds; UTC has no other days in seconds since 1970
 _TAIL = 1 << 20  # bytes at a time, in search of the end of a line
 
 

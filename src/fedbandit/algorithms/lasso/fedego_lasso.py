@@ -196,6 +196,12 @@ class AveragingServer(Server):
             state.attendance.answer(ahead)
 
 
+class UnheardServer(AveragingServer):
+    """That of clients that send nothing."""
+
+    kinds = ()
+
+
 @dataclass(frozen=True)
 class FedegoLasso(
     LassoAlgorithm, id="fedego-lasso", title="explore together, screen by the average, decide alone", paper=PAPER
@@ -225,6 +231,4 @@ class LassoBandit(
 
     def build(self, setting: Setting) -> Federation:
         """Make both sides; the server never hears anything."""
-        server = AveragingServer(setting.arms, setting.dimension, self.forced_penalty)
-        server.kinds = ()
-        return Federation(self.clients(setting, Alone()), server)
+        return Federation(self.clients(setting, Alone()), UnheardServer(setting.arms, setting.dimension))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fedbandit.core.arrays import Ints
 from fedbandit.core.deadlines import ChecksSums, GivesUp, Waiting
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.coordinator.concerns import DAY
+from fedbandit.core.seconds import DAY
 from fedbandit.durable.coordinator.record import ServerRecord, What, limited, limits_in
 from fedbandit.durable.coordinator.revised_server import RevisedServer
 from fedbandit.protocol.envelope import Envelope

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from fedbandit.durable.coordinator.concerns import DAY, Concerns
+from fedbandit.core.seconds import DAY
+from fedbandit.durable.coordinator.concerns import Concerns
 from fedbandit.durable.coordinator.record import ServerRecord, What
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.wire.digests import DIGEST_BYTES, digest

@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-HOUR, DAY = 3600.0, 86_400.0  # seconds: for so long a concern lasts whose end nobody notices
-
 
 @dataclass(frozen=True, slots=True)
 class Concern:

@@ -7,7 +7,8 @@ all of them. Sites of 0.1.0 do not tell their charter, and are believed.
 from __future__ import annotations
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.coordinator.concerns import HOUR, Concerns
+from fedbandit.core.seconds import HOUR
+from fedbandit.durable.coordinator.concerns import Concerns
 from fedbandit.durable.coordinator.validation import NotYet
 from fedbandit.protocol.charter import NEEDLESS_SIZES
 from fedbandit.protocol.revisions import Agreed, Former, count_of

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.coordinator.concerns import DAY, Concerns
+from fedbandit.core.seconds import DAY
+from fedbandit.durable.coordinator.concerns import Concerns
 from fedbandit.durable.coordinator.postbox import Postbox, version
 from fedbandit.durable.coordinator.site_accounts import Accounts
 from fedbandit.protocol.server import ServerNode

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
+from fedbandit.core.seconds import DAY
 from fedbandit.durable.coordinator.careful import tell_of_aside
 from fedbandit.durable.coordinator.closing import judge_closing
-from fedbandit.durable.coordinator.concerns import DAY
 from fedbandit.durable.coordinator.introductions import AskFirst, NumberTaken
 from fedbandit.durable.coordinator.many_uploads import ManyUploads
 from fedbandit.durable.coordinator.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict

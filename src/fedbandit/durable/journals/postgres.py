@@ -12,7 +12,7 @@ from fedbandit.durable.journals.lease import JournalTaken
 from fedbandit.durable.journals.postgres_lease import LOCK, PostgresBeat, lock_of, lost
 from fedbandit.durable.journals.postgres_rows import PostgresRows, connect, driver
 from fedbandit.durable.journals.seals import NEWEST, damaged, seal
-from fedbandit.durable.journals.waiting import Unwritten, Waiting
+from fedbandit.durable.journals.unwritten import NewRow, Unwritten
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS fedbandit_records (
@@ -61,11 +61,11 @@ class PostgresJournal:
         except BaseException:
             self._base.close()
             raise
-        self._waiting = Waiting(self._rows.last())
+        self._unwritten = Unwritten(self._rows.last())
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `sync`."""
-        return self._waiting.append(record, keep=keep)
+        return self._unwritten.append(record, keep=keep)
 
     def flush(self) -> None:
         """Write all records; a database knows no half measures."""
@@ -73,26 +73,26 @@ class PostgresJournal:
 
     def sync(self, up_to: int | None = None) -> None:
         """Write all records, or those up to a position, and wait until the database has them on its disk."""
-        last = self._waiting.last if up_to is None else up_to
-        if last > self._waiting.written:
-            rows = self._waiting.up_to(last)
+        last = self._unwritten.last if up_to is None else up_to
+        if last > self._unwritten.written:
+            rows = self._unwritten.up_to(last)
             with self._usable(), self._base.transaction():
                 self._insert(rows)
-            self._waiting.drop(rows)
+            self._unwritten.drop(rows)
         elif self._beat is not None:  # else one who was paused would answer from what it knew then
             with self._usable():
                 self._base.execute("SELECT 1")
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
-        self._waiting.rollback()
+        self._unwritten.rollback()
 
     def save(
         self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
     ) -> None:
         """Store a snapshot as of a record, in one transaction with all that follows from it."""
-        last = self._waiting.last if up_to is None else up_to
-        rows = self._waiting.up_to(last)
+        last = self._unwritten.last if up_to is None else up_to
+        rows = self._unwritten.up_to(last)
         with self._usable(), self._base.transaction():
             self._insert(rows)
             self._base.execute(
@@ -115,7 +115,7 @@ class PostgresJournal:
                     "DELETE FROM fedbandit_records WHERE name = %s AND NOT kept AND position <= %s",
                     (self.name, last),
                 )
-        self._waiting.drop(rows)
+        self._unwritten.drop(rows)
 
     def lay_down(self, snapshot: bytes) -> bool:  # noqa: ARG002  it is the same for all
         """Write nothing: the database takes a snapshot whole."""
@@ -141,7 +141,7 @@ class PostgresJournal:
     def verify(self) -> None:
         """Raise if the database has gone, or the newest records cannot be believed."""
         with self._usable():
-            last = self._waiting.written
+            last = self._unwritten.written
             for _ in self._rows.records(max(0, last - NEWEST)):
                 pass
             if self._rows.last() != last:
@@ -186,7 +186,7 @@ class PostgresJournal:
     def close(self) -> None:
         """Write what is left, and end the connection, which releases the journal."""
         try:
-            if self._waiting:
+            if self._unwritten:
                 self.sync()
         finally:
             self._base.close()
@@ -212,12 +212,12 @@ class PostgresJournal:
             for _ in entries:
                 pass
 
-    def _insert(self, rows: list[Unwritten]) -> None:
+    def _insert(self, rows: list[NewRow]) -> None:
         if not self._is_writer and list(self._rows.writers().values())[-1:] != [VERSION]:
             self._base.execute(
                 "INSERT INTO fedbandit_writers VALUES (%s, %s, %s) "
                 "ON CONFLICT (name, first) DO UPDATE SET version = excluded.version",
-                (self.name, self._waiting.written + 1, VERSION),
+                (self.name, self._unwritten.written + 1, VERSION),
             )
         self._is_writer = True
         with (
@@ -228,5 +228,5 @@ class PostgresJournal:
                 copy.write_row((self.name, *row))
         self._base.execute(
             "INSERT INTO fedbandit_marks VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET position = excluded.position",
-            (self.name, self._waiting.written + len(rows)),
+            (self.name, self._unwritten.written + len(rows)),
         )

@@ -18,7 +18,7 @@ from fedbandit.durable.journals.sqlite_beside import BesideRecords, drop_outdate
 from fedbandit.durable.journals.sqlite_pieces import Pieces
 from fedbandit.durable.journals.sqlite_rows import SqliteRows, reading_only, sqlite_errors, unusable
 from fedbandit.durable.journals.sqlite_tables import ADDED_SINCE, TABLES_OF_0_1
-from fedbandit.durable.journals.waiting import Unwritten, Waiting
+from fedbandit.durable.journals.unwritten import NewRow, Unwritten
 
 _INSERT = "INSERT INTO records (position, kept, data, seal) VALUES (?, ?, ?, ?)"
 _RELEASE, _DELETE = "UPDATE records SET kept = 0 WHERE position = ?", "DELETE FROM records WHERE position = ?"
@@ -71,38 +71,38 @@ class SqliteJournal(BesideRecords):
 
     def append(self, record: bytes, *, keep: bool = False) -> int:
         """Add a record and return its position; it is written with the next `flush` or `sync`."""
-        return self._waiting.append(record, keep=keep)
+        return self._unwritten.append(record, keep=keep)
 
     def flush(self) -> None:
         """Write all records, so that they survive the end of this process."""
-        if self._waiting:
-            self._write_up_to(self._waiting.last)
+        if self._unwritten:
+            self._write_up_to(self._unwritten.last)
 
     def sync(self, up_to: int | None = None) -> None:
         """Write all records, or those up to a position, and wait for the disk."""
-        last = self._waiting.last if up_to is None else up_to
-        is_written = last <= self._waiting.written
+        last = self._unwritten.last if up_to is None else up_to
+        is_written = last <= self._unwritten.written
         if not (is_written and self._is_synced):
             self._wait_for_disk(True)
             if is_written:  # a commit that waits for the disk takes all earlier ones with it
-                self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._waiting.written,)])
+                self._write("INSERT OR REPLACE INTO synced VALUES (1, ?)", [(self._unwritten.written,)])
             else:
                 self._write_up_to(last)
             self._wait_for_disk(False)
-            self._is_synced, self._synced = True, self._waiting.written
-            self._marked().set(self._synced, self._waiting.written)
+            self._is_synced, self._synced = True, self._unwritten.written
+            self._marked().set(self._synced, self._unwritten.written)
 
     def rollback(self) -> None:
         """Forget the records that were not written."""
-        self._waiting.rollback()
+        self._unwritten.rollback()
 
     def save(
         self, snapshot: bytes, released: Iterable[int] = (), replaced: Iterable[Entry] = (), up_to: int | None = None
     ) -> None:
         """Store a snapshot as of a record, in one transaction with all that follows from it."""
         self._wait_for_disk(True)
-        file, last = self._file, self._waiting.last if up_to is None else up_to
-        rows = self._waiting.up_to(last)
+        file, last = self._file, self._unwritten.last if up_to is None else up_to
+        rows = self._unwritten.up_to(last)
         with sqlite_errors(self.path):
             self._marked()
             file.execute("BEGIN IMMEDIATE")
@@ -114,10 +114,10 @@ class SqliteJournal(BesideRecords):
             replace_records(file, replaced)
             file.executemany(_RELEASE if self._keep_log else _DELETE, [(each,) for each in released])
             file.execute("COMMIT")
-        self._waiting.drop(rows)
+        self._unwritten.drop(rows)
         self._unmoved += len(snapshot) if series is None else 0
         self._wait_for_disk(False)
-        self._is_synced, self._synced, self._has_outdated = True, self._waiting.written, not self._keep_log
+        self._is_synced, self._synced, self._has_outdated = True, self._unwritten.written, not self._keep_log
         self._marked().set(self._synced, self._synced)
 
     def lay_down(self, snapshot: bytes) -> bool:
@@ -147,7 +147,7 @@ class SqliteJournal(BesideRecords):
         """Raise if the file has gone, or its newest records cannot be believed."""
         if not self.path.exists():
             raise damaged(str(self.path), "its file has gone")
-        last = self._waiting.written
+        last = self._unwritten.written
         for _ in self.records(max(0, last - NEWEST)):
             pass
         if self._rows.last() != last:
@@ -172,7 +172,7 @@ class SqliteJournal(BesideRecords):
         if self._rows.is_empty:
             self._file.executescript(TABLES_OF_0_1)
             self._begin_to_write()
-        self._waiting = Waiting(self._rows.last())
+        self._unwritten = Unwritten(self._rows.last())
 
     def _look_at_it_first(self, restored: bool) -> None:
         """Refuse a file that is damaged, or that has lost its end, while nothing has been written."""
@@ -209,17 +209,17 @@ class SqliteJournal(BesideRecords):
         return self._mark
 
     def _write_up_to(self, last: int) -> None:
-        rows = self._waiting.up_to(last)
+        rows = self._unwritten.up_to(last)
         self._write(_INSERT, rows)
         self._unmoved += sum(len(row[2]) for row in rows)
-        self._waiting.drop(rows)
+        self._unwritten.drop(rows)
         self._is_synced = False
         self._marked().set(self._synced, last)
 
     def _wait_for_disk(self, wait: bool) -> None:
         self._file.execute(f"PRAGMA synchronous={'FULL' if wait else 'NORMAL'}")
 
-    def _write(self, statement: str, rows: list[Unwritten] | list[tuple[int]]) -> None:
+    def _write(self, statement: str, rows: list[NewRow] | list[tuple[int]]) -> None:
         try:
             self._marked()
             if len(rows) == 1 and not self._has_outdated:

@@ -118,6 +118,11 @@ class SiteFigures:
         return self.life.last_upload
 
     @property
+    def last_download(self) -> tuple[int, int]:
+        """Return the epoch and the number of the last download, (0, 0) before the first."""
+        return self.life.version
+
+    @property
     def version(self) -> int:
         """Return the number of the last download, 0 before the first."""
         return int(self.life.node.received[0])

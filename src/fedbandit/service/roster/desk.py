@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from fedbandit.core.errors import FedbanditError, InvalidInput
+from fedbandit.core.seconds import DAY
 from fedbandit.durable.coordinator.roster import Member, Roster
 from fedbandit.service.keys.certificates import Authority, key_digest, read_request
 from fedbandit.service.roster.token import Invitation, joining_name
@@ -24,7 +25,6 @@ from fedbandit.transport.nats.subjects import Subjects
 
 log = logging.getLogger("fedbandit.coordinator")
 
-DAY = 86_400.0
 MOST_DAYS = 36_500
 LARGEST_REQUEST = 16_384  # bytes
 LOOKS = 10  # at the connections of a site that is gone: one may have been let in just before, and is seen just after

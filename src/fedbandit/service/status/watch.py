@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
-from fedbandit.durable.coordinator.concerns import DAY, HOUR, Concern, Concerns
+from fedbandit.core.seconds import DAY, HOUR
+from fedbandit.durable.coordinator.concerns import Concern, Concerns
 from fedbandit.durable.coordinator.outcome import Outcome, Verdict
 from fedbandit.service.status.reasons import LONGEST
 

@@ -177,11 +177,11 @@ class FaultyWorld:
     def _at_site(self, data: bytes, frame: Frame, machine: int) -> None:
         node = self.sites[machine].node
         assert node is not None
-        before = node.life.version
+        before = node.last_download
         node.receive(data)
-        if frame.kind is Kind.DOWNLOAD and node.life.version != before:
+        if frame.kind is Kind.DOWNLOAD and node.last_download != before:
             self.history.note_download(machine, frame)
-        self.history.note_version(machine, frame, node.life.version)
+        self.history.note_version(machine, frame, node.last_download)
 
     def decide(self) -> None:
         """Let the application whose turn it is ask its site for a decision, if that is up."""

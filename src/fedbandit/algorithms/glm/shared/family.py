@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from fedbandit.algorithms.glm.shared.clients import GlmClients
+from fedbandit.algorithms.glm.shared.messages import Behind, Due
 from fedbandit.algorithms.glm.shared.regression_shortcut import shortcut_of
 from fedbandit.algorithms.glm.shared.server import GlmServer
 from fedbandit.algorithms.glm.shared.solvers import Accelerated, DampedNewton, RegressionSolver
@@ -102,7 +103,8 @@ class GlmAlgorithm(Algorithm):
         size = setting.dimension
         clients = GlmClients(rule, parts.update, parts.local, parts.width, size)
         is_called = math.isfinite(parts.schedule.threshold) or bool(parts.schedule.updates)
-        server = GlmServer(parts.update, parts.local, size, is_called)
+        kinds = (Due, Behind, *parts.update.uploads) if parts.update is not None and is_called else ()
+        server = GlmServer(parts.update, parts.local, size, kinds)
         return Federation(clients, server, shortcut_of(clients, server))
 
 

@@ -28,12 +28,14 @@ class GlmServer(Server):
 
     begins_anew = True
 
-    def __init__(self, update: GlobalUpdate | None, local: NoSteps, dimension: int, is_called: bool = True) -> None:
-        """Take the strategies, and whether clients ever call for an update; without one there is nothing to do."""
+    def __init__(
+        self, update: GlobalUpdate | None, local: NoSteps, dimension: int, kinds: Sequence[type[Upload]]
+    ) -> None:
+        """Take the strategies, and what clients may send; without a global update there is nothing to do."""
         self.update = update
         self.local = local
         self.dimension = dimension
-        self.kinds = (Due, Behind, *update.uploads) if update is not None and is_called else ()
+        self.kinds = kinds
 
     def start(self, clients: int) -> GlmServerState:
         """Return a server that has heard nothing."""

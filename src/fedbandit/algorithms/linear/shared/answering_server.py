@@ -62,14 +62,14 @@ class AnsweringServer(SummingServer[SumsState]):
                 state.version += 1
             if self._is_answered(state, sender, message, each):
                 version = state.version if self.way.delivery.answers else None
-                answer = encoding.download(self.way.precision, state.gram, state.moment, self.ridge, version)
+                answer = encoding.download(self.precision, state.gram, state.moment, self.ridge, version)
                 answers.append(Outgoing(senders[each : each + 1], answer))
         return answers
 
     def tell_anew(self, state: SumsState, to: Ints) -> Sequence[Outgoing[Download]]:
         """Send all that there is to clients, as if they had asked."""
         version = state.version if self.way.delivery.answers else None
-        return [Outgoing(to, encoding.download(self.way.precision, state.gram, state.moment, self.ridge, version))]
+        return [Outgoing(to, encoding.download(self.precision, state.gram, state.moment, self.ridge, version))]
 
     def _is_answered(self, state: SumsState, sender: int, message: Sums | Asks | Welcome, each: int) -> bool:
         if isinstance(message, Welcome):

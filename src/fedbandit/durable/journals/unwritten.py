@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from fedbandit.durable.journals.seals import seal
 
-Unwritten = tuple[int, bool, bytes, int]  # position, whether it is kept, the record, its seal
+NewRow = tuple[int, bool, bytes, int]  # position, whether it is kept, the record, its seal
 
 
-class Waiting:
+class Unwritten:
     """The records that wait to be written, in their order.
 
-    >>> waiting = Waiting(last=7)
-    >>> [waiting.append(record, keep=False) for record in (b"one", b"two", b"three")]
+    >>> unwritten = Unwritten(last=7)
+    >>> [unwritten.append(record, keep=False) for record in (b"one", b"two", b"three")]
     [8, 9, 10]
-    >>> rows = waiting.up_to(9)
-    >>> waiting.drop(rows)
-    >>> len(rows), waiting.written, waiting.last
+    >>> rows = unwritten.up_to(9)
+    >>> unwritten.drop(rows)
+    >>> len(rows), unwritten.written, unwritten.last
     (2, 9, 10)
-    >>> waiting.rollback()
-    >>> waiting.written, waiting.last
+    >>> unwritten.rollback()
+    >>> unwritten.written, unwritten.last
     (9, 9)
     """
 
     def __init__(self, last: int) -> None:
         """Begin with none, after the last record that is written."""
         self.last = last
-        self._rows: list[Unwritten] = []
+        self._rows: list[NewRow] = []
 
     def __bool__(self) -> bool:
         """Tell whether any wait."""
@@ -44,11 +44,11 @@ class Waiting:
         self.last = position
         return position
 
-    def up_to(self, last: int) -> list[Unwritten]:
+    def up_to(self, last: int) -> list[NewRow]:
         """Return those up to a position; more may be added meanwhile."""
         return self._rows[: max(0, last - self.written)]
 
-    def drop(self, rows: list[Unwritten]) -> None:
+    def drop(self, rows: list[NewRow]) -> None:
         """Go on after the first, which are written now."""
         del self._rows[: len(rows)]
 
