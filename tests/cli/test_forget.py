@@ -8,7 +8,7 @@ import json
 import pytest
 
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.roster import Roster, Standing
 from fedbandit.durable.journals.sqlite import SqliteJournal
 from fedbandit.service.coordinator.receipts import verified
@@ -83,7 +83,7 @@ def test_a_site_is_forgotten_once_and_the_receipt_says_what_was(fedbandit, tmp_p
 
 def sender(entry):
     record = ServerRecord.from_bytes(entry.data)
-    return Frame.from_bytes(record.data).client if record.what is What.FRAME else None
+    return Frame.from_bytes(record.data).client if record.what is RecordKind.FRAME else None
 
 
 def test_a_site_with_a_name_is_revoked_too(fedbandit, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from fedbandit.cli import reproduce
 from fedbandit.experiments.claims import Verdict
 from fedbandit.experiments.experiment import Quick
-from fedbandit.experiments.panel import Panel, Said
+from fedbandit.experiments.panel import Panel, Quote
 from fedbandit.results.tables import read_table
 from samples.small_experiment import SMALL
 
@@ -82,7 +82,7 @@ def test_an_experiment_that_cannot_be_run_is_told_and_the_others_are_run(fedband
 
 def test_verdicts_stand_by_panel(fedbandit, tmp_path, monkeypatch):
     one = replace(TWO[0], claims=(Holds(),))
-    panel = Panel("test", "figure 1", "a title", one.id, (), (Said("it holds", ("It holds",)),))
+    panel = Panel("test", "figure 1", "a title", one.id, (), (Quote("it holds", ("It holds",)),))
     monkeypatch.setattr(Panel, "made_by", lambda self: one)
     monkeypatch.setattr(reproduce, "panels_of", lambda paper: [panel])
     monkeypatch.setattr(reproduce, "experiments_of", lambda panels: [one])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedbandit.core.errors import ProtocolError
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.wire.frame import Frame, Kind
 from fedbandit.wire.state import encode_state
@@ -64,7 +64,7 @@ def test_an_epoch_that_is_not_later_changes_nothing_and_is_not_written():
         server.tick(epoch, 1.0)
         site.tick(epoch)
     ticks = [ServerRecord.from_bytes(each.data) for each in journal.records(0)]
-    assert [each.data for each in ticks if each.what is What.TICKED] == [b"4"]
+    assert [each.data for each in ticks if each.what is RecordKind.TICKED] == [b"4"]
     assert (server.clock, site.life.node.clock) == (4, 4)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.errors import InvalidInput
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.retuning import Retuned, Tuning
 from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.protocol.changing import changed
@@ -193,4 +193,4 @@ def test_the_journal_says_what_was_changed_and_when():
     server, _ = federation()
     revise(server, EAGER, now=7.0)
     record = ServerRecord.from_bytes(list(server.journal.records())[-1].data)
-    assert (record.what, record.time) == (What.REVISED, 7.0)
+    assert (record.what, record.time) == (RecordKind.REVISED, 7.0)

@@ -9,7 +9,7 @@ import pytest
 
 from fedbandit.core.bounds import Bounds
 from fedbandit.durable.coordinator.abandoning import REFUSED
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.secure.gathering import NONE
 from fedbandit.secure.messages import Question
@@ -121,7 +121,7 @@ def test_other_limits_are_a_record_of_the_journal():
     run.server.validation.limits = Limits(Bounds(context=2.0, reward=1.0))
     run.play(1, first=1)
     records = [ServerRecord.from_bytes(entry.data) for entry in run.journal.records()]
-    assert [each.data for each in records if each.what is What.LIMITED] == [b"1.0 1.0", b"2.0 1.0"]
+    assert [each.data for each in records if each.what is RecordKind.LIMITED] == [b"1.0 1.0", b"2.0 1.0"]
     assert (run.state.context, run.state.reward) == (2.0, 1.0)
     assert encode_state(replay(run.charter, run.journal.records()).state) == encode_state(run.state)
 

@@ -10,7 +10,7 @@ from fedbandit.core.errors import ProtocolError
 from fedbandit.core.turns import Observations, Rewards, Turns
 from fedbandit.protocol.client import ClientNode
 from fedbandit.protocol.envelope import Envelope
-from fedbandit.protocol.holding import nothing_told
+from fedbandit.protocol.held_uploads import nothing_told
 from samples.examples import examples
 from samples.messages import Ping, Pong
 from samples.sides import ListeningClients, pings

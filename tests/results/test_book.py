@@ -9,7 +9,7 @@ import pytest
 import fedbandit as fb
 from fedbandit.experiments.claims import Monotone
 from fedbandit.experiments.figures import TradeOff
-from fedbandit.experiments.panel import Panel, Published, Said
+from fedbandit.experiments.panel import Panel, Published, Quote
 from fedbandit.experiments.table import Measured
 from fedbandit.results import book
 from fedbandit.results.everything import folder_of
@@ -20,8 +20,8 @@ CLAIM = Monotone("Regret falls with messages", ("Async",), "messages")
 EXPERIMENT = replace(SMALL, figures=(TradeOff(x="messages", y="regret"),), claims=(CLAIM,))
 PANEL = Panel(
     "test", "figure 1", "what it shows", EXPERIMENT.id, ("trade-off",),
-    (Said("the more messages, the less regret", ("Regret falls",)), Said("indeed", ("Regret falls",)),
-     Said("it is pretty", unanswered="no number is")),
+    (Quote("the more messages, the less regret", ("Regret falls",)), Quote("indeed", ("Regret falls",)),
+     Quote("it is pretty", unanswered="no number is")),
     (Published(12.5, "regret", "Local", "", "table 2", error=0.5), Published(1.0, "regret", "Sync", "", "table 2")),
 )  # fmt: skip
 

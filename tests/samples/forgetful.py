@@ -7,7 +7,7 @@ import pytest
 
 from fedbandit.core.algorithm import Setting
 from fedbandit.durable.coordinator.erasure import SALT_BYTES, erasure_of
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.protocol.charter import Charter
 from fedbandit.wire.frame import Frame
@@ -96,4 +96,4 @@ def without(log, site):
 
 
 def is_of(record, site):
-    return record.what is What.FRAME and Frame.from_bytes(record.data).client == site
+    return record.what is RecordKind.FRAME and Frame.from_bytes(record.data).client == site

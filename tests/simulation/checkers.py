@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.simulation.faults.history import NO_VERSION
 from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.simulation.replay import replay
@@ -141,7 +141,7 @@ def the_log_gives_the_same_state(run: FaultyRun) -> Iterator[str]:
 def no_site_knows_more_than_the_coordinator(run: FaultyRun) -> Iterator[str]:
     """No site ever shows that the journal, which is never lost, is an old one."""
     for entry in run.coordinator.disk.records():
-        if ServerRecord.from_bytes(entry.data).what is What.RENEWED:
+        if ServerRecord.from_bytes(entry.data).what is RecordKind.RENEWED:
             yield "a new epoch of downloads was begun, though the journal was never lost"
 
 

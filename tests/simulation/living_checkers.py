@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from fedbandit.algorithms.linear.sync_linucb import Call
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.protocol.forms import Forms
 from fedbandit.protocol.revisions import Agreed
-from fedbandit.simulation.faults.history import Told
+from fedbandit.simulation.faults.history import RewardedDecision
 from fedbandit.simulation.faults.living import LivingRun
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
@@ -47,7 +47,7 @@ class Counted:
     def of_site(self, life) -> np.ndarray:
         return times(life.node.state.rows.new_gram[0], life.agreed, life.node.form, self.dimension)
 
-    def is_kept(self, told: Told) -> bool:
+    def is_kept(self, told: RewardedDecision) -> bool:
         """Tell whether a reward is in what its site has yet to send, or to hear of that it has come."""
         life = self.run.sites[told.site].node.life
         frames = [Frame.from_bytes(data) for data in life.outbox.frames.values()]
@@ -93,7 +93,7 @@ def nothing_is_left_of_the_forgotten(run: LivingRun) -> Iterator[str]:
     node = run.coordinator.node
     for entry in run.coordinator.disk.records():
         record = ServerRecord.from_bytes(entry.data)
-        if record.what is What.FRAME and Frame.from_bytes(record.data).client in run.forgotten:
+        if record.what is RecordKind.FRAME and Frame.from_bytes(record.data).client in run.forgotten:
             yield f"record {entry.position} is of a site that is forgotten"
     turns = [each.turn for each in run.history.decisions if run.sites[each.site].number in run.forgotten]
     for number, envelopes in node.postbox.latest.items():
@@ -149,7 +149,7 @@ def nothing_of_a_revoked_site_is_taken_in(run: LivingRun) -> Iterator[str]:
     """And nothing of anybody else is left aside."""
     for entry in run.coordinator.disk.records():
         record = ServerRecord.from_bytes(entry.data)
-        if record.what is What.FRAME:
+        if record.what is RecordKind.FRAME:
             frame = Frame.from_bytes(record.data)
             if any(begin < record.time < end for begin, end in run.shut.get(frame.client, ())):
                 yield f"the {frame.name} of site {frame.client} was taken in though it was revoked"

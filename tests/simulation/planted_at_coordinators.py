@@ -6,7 +6,7 @@ import copy
 from dataclasses import replace
 
 from fedbandit.durable.coordinator.postbox import posted
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.coordinator.site_accounts import CoordinatorMemory
 from fedbandit.protocol.seen import Seen, Window
@@ -37,7 +37,7 @@ class MergedTwiceAfterARestart(DurableServer):
         snapshot = self.journal.snapshot()
         for entry in self.journal.records(snapshot.position if snapshot else 0):
             record = ServerRecord.from_bytes(entry.data)
-            if record.what is What.FRAME and Frame.from_bytes(record.data).kind is Kind.UPLOAD:
+            if record.what is RecordKind.FRAME and Frame.from_bytes(record.data).kind is Kind.UPLOAD:
                 self.node.seen, seen = Seen.nothing(self.charter.setting.clients), self.node.seen
                 self._take_in(record)
                 self.node.seen = seen
@@ -110,7 +110,7 @@ class DeadlineNotJournalled(DurableServer):
     def deadline(self, now):
         silent = self.node.awaited()
         if silent.size:
-            self._take_in(ServerRecord(What.DEADLINE, now))
+            self._take_in(ServerRecord(RecordKind.DEADLINE, now))
         return silent
 
 

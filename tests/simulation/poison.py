@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from fedbandit.durable.coordinator.careful import OPENINGS, TRIES
+from fedbandit.durable.coordinator.crash_guard import OPENINGS, TRIES
 from fedbandit.durable.coordinator.postbox import posted
 from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.coordinator.site_accounts import CoordinatorMemory

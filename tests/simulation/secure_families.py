@@ -13,7 +13,7 @@ from fedbandit.kernels.glm.kept_data import gram_of_each
 from fedbandit.protocol.charter import Charter
 from fedbandit.secure.messages import Keys
 from fedbandit.secure.parts import WHO
-from fedbandit.simulation.faults.history import Told
+from fedbandit.simulation.faults.history import RewardedDecision
 from fedbandit.simulation.faults.run import FaultyRun
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame
@@ -113,7 +113,7 @@ def family_run(family: str, seed: int, **how: Any) -> FaultyRun:
     return ended(LosingRun(charter, marked_turns(name, seed), seed, client_node=secure_sites(seed), **how).run())
 
 
-def mark(told: Told) -> np.ndarray:
+def mark(told: RewardedDecision) -> np.ndarray:
     """Return x of a reward, or z of a duel but for its sign."""
     arms = told.features[0][np.atleast_1d(told.choice[0])]
     return arms[0] if len(arms) == 1 else arms[0] - arms[1]

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from fedbandit.algorithms.dueling.shared.family import DuelingServer
-from fedbandit.durable.coordinator.careful import TRIES
+from fedbandit.durable.coordinator.crash_guard import TRIES
 from fedbandit.simulation.faults.run import FAULTS
 from fedbandit.simulation.faults.troubled import ATTACKS, MISTAKES
 from simulation.families import FAMILIES, family_amiss, troubled_family

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from fedbandit.durable.coordinator.postbox import version
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.site_epochs import KEPT_EPOCHS
-from fedbandit.simulation.faults.history import Told
+from fedbandit.simulation.faults.history import RewardedDecision
 from fedbandit.simulation.faults.troubled import JUMPS, TroubledRun, numbers_in
 from fedbandit.wire import decode
 from fedbandit.wire.frame import Frame, Kind
@@ -36,7 +36,7 @@ def accepted(run: TroubledRun) -> Iterator[tuple[int, object]]:
     """Yield the uploads in the coordinator's log, as site and message."""
     for entry in run.coordinator.disk.records():
         record = ServerRecord.from_bytes(entry.data)
-        if record.what is What.FRAME:
+        if record.what is RecordKind.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:
                 yield frame.client, decode(frame.body)
@@ -61,7 +61,7 @@ class Sums:
         self.at_coordinator = times_counted(self.gram)
         self.unsent = [times_counted(rows.new_gram[0]) for rows in self.rows]
 
-    def put_aside(self, told: Told) -> float:
+    def put_aside(self, told: RewardedDecision) -> float:
         """How often a reward is in what its machine still holds: uploads to be sent, and refused ones."""
         outbox = self.run.sites[told.site].node.life.outbox
         frames = [Frame.from_bytes(data) for data in outbox.frames.values()]

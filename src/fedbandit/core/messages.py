@@ -64,7 +64,7 @@ def held() -> Any:
     """Declare the field `holds` of a download, its last: which of a recipient's uploads are in it.
 
     The server's node fills it in, one number for each recipient, and the client's node reads it: see
-    `protocol.holding`. An algorithm leaves it alone.
+    `protocol.held_uploads`. An algorithm leaves it alone.
     """
     return field(default=0, metadata={"layout": Layout.HEADER})
 

@@ -14,7 +14,7 @@ from fedbandit.experiments.experiment import Experiment, experiments
 
 
 @dataclass(frozen=True)
-class Said:
+class Quote:
     """A sentence of the paper, and how the claims of the experiment begin that answer it.
 
     What no claim can answer says why.
@@ -47,7 +47,7 @@ class Panel:
     title: str
     experiment: str
     figures: tuple[str, ...]
-    said: tuple[Said, ...] = ()
+    said: tuple[Quote, ...] = ()
     published: tuple[Published, ...] = ()
 
     @property
@@ -64,7 +64,7 @@ class Panel:
         """Return the experiment that shows the panel again."""
         return experiments[self.experiment]
 
-    def claims(self, said: Said) -> list[Claim]:
+    def claims(self, said: Quote) -> list[Claim]:
         """Return the claims that answer a sentence of the paper."""
         return [claim for claim in self.made_by().claims if claim.sentence.startswith(said.answered_by or ("\0",))]
 

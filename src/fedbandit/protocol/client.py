@@ -15,7 +15,7 @@ from fedbandit.core.messages import Download, Upload
 from fedbandit.core.turns import Observations, Turns
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.fading import FadingNode
-from fedbandit.protocol.holding import lacks_of
+from fedbandit.protocol.held_uploads import lacks_of
 from fedbandit.protocol.schema import Schema
 from fedbandit.protocol.sequence import raise_to
 

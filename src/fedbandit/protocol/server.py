@@ -18,7 +18,7 @@ from fedbandit.core.messages import Download, Upload
 from fedbandit.core.taking_many import TakesMany
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.protocol.fading import SPAN, FadingNode
-from fedbandit.protocol.holding import nothing_told, stamp, stamps
+from fedbandit.protocol.held_uploads import nothing_told, stamp, stamps
 from fedbandit.protocol.seen import Seen
 
 NOBODY = np.empty(0, dtype=np.int64)
@@ -40,7 +40,9 @@ class ServerMemory:
     sent: int
     seen: Seen
     state: Any
-    stamps: Ints | None = None  # (clients,) up to where each one's uploads are in (`protocol.holding`); None: 0.1.0
+    stamps: Ints | None = (
+        None  # (clients,) up to where each one's uploads are in (`protocol.held_uploads`); None: 0.1.0
+    )
     clock: int | None = None  # the epoch as of which the state counts, where it forgets
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedbandit.experiments.intervals import plain
-from fedbandit.experiments.panel import Panel, Published, Said
+from fedbandit.experiments.panel import Panel, Published, Quote
 from fedbandit.experiments.table import Measured, Table
 from fedbandit.results.store import Stored, stored, where_from
 
@@ -77,15 +77,15 @@ def _anchor(panel: Panel) -> str:
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _heading(panel)).strip().lower())
 
 
-def _said(panel: Panel) -> list[tuple[Said, ...]]:
+def _said(panel: Panel) -> list[tuple[Quote, ...]]:
     """Return the sentences of the paper about a panel, those together that the same claims answer."""
-    together: dict[tuple[str, ...], list[Said]] = {}
+    together: dict[tuple[str, ...], list[Quote]] = {}
     for said in panel.said:
         together.setdefault((*said.answered_by, said.unanswered), []).append(said)
     return [tuple(some) for some in together.values()]
 
 
-def _judged(panel: Panel, said: Sequence[Said], kept: Stored) -> list[Judged]:
+def _judged(panel: Panel, said: Sequence[Quote], kept: Stored) -> list[Judged]:
     """Return the claims that answer sentences, where all of their series are stored."""
     labels = set(kept.table.labels())
     claims = [claim for claim in panel.claims(said[0]) if set(claim.about()) <= labels]

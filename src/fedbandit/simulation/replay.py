@@ -9,7 +9,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fedbandit.durable.coordinator.record import ServerRecord, What, epoch_in, forgotten_in, limits_in, revision_in
+from fedbandit.durable.coordinator.record import (
+    RecordKind,
+    ServerRecord,
+    epoch_in,
+    forgotten_in,
+    limits_in,
+    revision_in,
+)
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.envelope import Envelope
@@ -24,21 +31,21 @@ def replay(charter: Charter, log: Iterable[Entry]) -> ServerNode:
     node = ServerNode(charter.build().server, charter.setting.clients)
     for entry in log:
         record = ServerRecord.from_bytes(entry.data)
-        if record.what is What.DEADLINE:
+        if record.what is RecordKind.DEADLINE:
             node.deadline()
-        elif record.what is What.ABANDONED:
+        elif record.what is RecordKind.ABANDONED:
             node.abandon()
-        elif record.what is What.LIMITED:
+        elif record.what is RecordKind.LIMITED:
             node.limit_sums(limits_in(record))
-        elif record.what is What.TICKED:
+        elif record.what is RecordKind.TICKED:
             node.tick(epoch_in(record))
-        elif record.what is What.REVISED:
+        elif record.what is RecordKind.REVISED:
             agreed = Agreed.from_text(revision_in(record).charter)
             node.take_up(agreed.charter.build().server, agreed)
-        elif record.what is What.FORGOT:
+        elif record.what is RecordKind.FORGOT:
             gone = forgotten_in(record)
             node.tell_anew(np.array(gone.told, dtype=np.int64), gone.epoch, gone.number)
-        elif record.what is What.FRAME:
+        elif record.what is RecordKind.FRAME:
             frame = Frame.from_bytes(record.data)
             if frame.kind is Kind.UPLOAD:
                 node.receive(Envelope.of(frame, decode(frame.body)))

@@ -15,7 +15,7 @@ from fedbandit.site.decision_log import DecisionLog
 from fedbandit.site.offer import Offers
 from fedbandit.site.policy import Policy
 from fedbandit.site.predictions import Predictions
-from fedbandit.site.seen import Seen
+from fedbandit.site.properties import SiteProperties
 from fedbandit.site.warm_start import past_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 AT_ONCE = 64  # rows of a past that are written to the store together
 
 
-class Bookkeeping(Seen):
+class Bookkeeping(SiteProperties):
     """A site whose decisions end."""
 
     charter: Charter

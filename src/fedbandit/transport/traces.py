@@ -18,7 +18,7 @@ T = TypeVar("T")
 MOST_KEPT = 4096  # things that are remembered until their time comes; of more the oldest are forgotten
 
 
-class Beside(Protocol):
+class FrameHeaders(Protocol):
     """What travels beside frames, in the headers of the messages that carry them."""
 
     def headers(self, frame: bytes) -> dict[str, str] | None:

@@ -12,7 +12,7 @@ from fedbandit.core.bounds import Bounds
 from fedbandit.core.taking_many import LookedOver
 from fedbandit.durable.coordinator.many_uploads import Arrived
 from fedbandit.durable.coordinator.postbox import posted
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.wire import encode
@@ -132,7 +132,7 @@ def test_the_journal_gives_back_what_was_taken_in_together():
     again = opened_again(server)
     assert encode_state(again.node.state) == encode_state(server.node.state)
     assert encode_state(again.accounts) == encode_state(server.accounts)
-    assert [record.what for record in records(server)].count(What.FRAME) == 2 * SITES
+    assert [record.what for record in records(server)].count(RecordKind.FRAME) == 2 * SITES
 
 
 def test_several_uploads_of_a_site_are_taken_in_together_in_their_order():

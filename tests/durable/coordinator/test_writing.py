@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event, Thread
 
 from fedbandit.durable.coordinator.postbox import posted
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.writing import Writing
 from fedbandit.durable.journals.journal import Entry, MemoryJournal, open_journal
 from fedbandit.durable.journals.sqlite_pieces import PIECE_BYTES
@@ -17,7 +17,7 @@ ASYNC = charter()
 
 
 def record(time):
-    return ServerRecord(What.DEADLINE, float(time))
+    return ServerRecord(RecordKind.DEADLINE, float(time))
 
 
 def times(journal):

@@ -10,7 +10,7 @@ import pytest
 
 import fedbandit as fb
 from contract.small_worlds import CLIENTS, NEEDS_JAX, small_setting, small_turns
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.protocol.charter import Charter
@@ -167,7 +167,7 @@ def test_federations_on_one_coordinator_do_not_touch_each_other(families, family
     server = DurableServer(charter_of(tables[family]), journal, epoch=1, now=0.0)
     assert sorted(server.accounts.joined) == list(range(CLIENTS))
     records = [ServerRecord.from_bytes(entry.data) for entry in journal.records()]
-    frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
+    frames = [Frame.from_bytes(record.data) for record in records if record.what is RecordKind.FRAME]
     kinds = {decode(frame.body).kind.split(".")[0] for frame in frames if frame.kind is Kind.UPLOAD}
     assert kinds == {family}
     journal.close()

@@ -46,7 +46,7 @@ from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.alternation_rows import (
     ALTERNATING,
     AlternatingRule,
-    Beside,
+    BothParts,
     Estimates,
     Split,
     empty_estimates,
@@ -96,10 +96,10 @@ class AlternatingClients(LinearClients):
             local_inverse=empty_inverses(capacity, local),
         )
 
-    def scored(self, state: AlternatingState) -> Beside:
+    def scored(self, state: AlternatingState) -> BothParts:
         """Return what scores use: both parts, or all of x before the start."""
         parts = state.whole, state.local, state.estimates, state.global_inverse, state.local_inverse
-        return Beside(state.rows, *parts)
+        return BothParts(state.rows, *parts)
 
     def parts(self, state: AlternatingState, row: int) -> Sequence[ScorePart]:
         """Return both parts of the scores of a row, or that of all of x before the start."""

@@ -17,7 +17,7 @@ from fedbandit.core.arrays import Ints
 from fedbandit.core.deadlines import ChecksSums, GivesUp, Waiting
 from fedbandit.core.errors import InvalidInput
 from fedbandit.core.seconds import DAY
-from fedbandit.durable.coordinator.record import ServerRecord, What, limited, limits_in
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord, limited, limits_in
 from fedbandit.durable.coordinator.revised_server import RevisedServer
 from fedbandit.protocol.envelope import Envelope
 
@@ -80,10 +80,10 @@ class AbandoningServer(RevisedServer):
 
     def _take_in_of_rounds(self, record: ServerRecord) -> list[Envelope]:
         """Change what is known of an open round, or of how sums are checked, as a record says; return what is sent."""
-        if record.what is What.LIMITED:
+        if record.what is RecordKind.LIMITED:
             self.node.limit_sums(limits_in(record))
             return []
-        return self.node.deadline() if record.what is What.DEADLINE else self.node.abandon()
+        return self.node.deadline() if record.what is RecordKind.DEADLINE else self.node.abandon()
 
     def abandon(self, now: float) -> Abandoned:
         """Give up the secure aggregation whose last step is under way; sites hear of it when they next ask."""
@@ -94,7 +94,7 @@ class AbandoningServer(RevisedServer):
             raise InvalidInput(
                 "no secure aggregation waits for answers that no deadline goes on without: there is nothing to abandon"
             )
-        record = ServerRecord(What.ABANDONED, now)
+        record = ServerRecord(RecordKind.ABANDONED, now)
         self._append(record)
         self._take_in(record)
         self._sync()

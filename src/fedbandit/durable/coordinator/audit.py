@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedbandit.durable.audit import Audit, Reading
-from fedbandit.durable.coordinator.record import ServerRecord, What, charter_in, revision_in
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord, charter_in, revision_in
 from fedbandit.durable.journals.reading import Rows
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import field_of
@@ -28,12 +28,12 @@ def audit_journal(rows: Rows) -> Audit:
         return audit
     reading, erased = Reading(agreed), 0
     for record in (ServerRecord.from_bytes(entry.data) for entry in records):
-        if record.what is What.FRAME:
+        if record.what is RecordKind.FRAME:
             sent = reading.read(record.data, "taken in", record.time)
             audit.messages += [sent] if sent else []
-        elif record.what is What.REVISED:
+        elif record.what is RecordKind.REVISED:
             reading.smallest_upload = Agreed.from_text(revision_in(record).charter).smallest_upload
-        erased += record.what is What.ERASED
+        erased += record.what is RecordKind.ERASED
     if erased:
         audit.missing.append(f"{erased} records of sites that were forgotten are erased")
     return audit

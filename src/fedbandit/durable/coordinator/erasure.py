@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from fedbandit.core.erasing import CountsOn, TellsAnew
 from fedbandit.core.errors import InvalidInput, ProtocolError
-from fedbandit.durable.coordinator.record import ServerRecord, What, forgot
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord, forgot
 from fedbandit.durable.coordinator.renewal import drawn_epoch
 from fedbandit.durable.coordinator.snapshots import SnapshotServer
 from fedbandit.durable.journals.journal import Entry, Journal, MemoryJournal
@@ -114,7 +114,7 @@ def _gone_through(charter: Charter, log: Sequence[Entry], now: float) -> Snapsho
 
 def _require_whole(log: Sequence[Entry]) -> None:
     is_whole = [entry.position for entry in log] == list(range(1, len(log) + 1))
-    if not log or not is_whole or ServerRecord.from_bytes(log[0].data).what is not What.BEGAN:
+    if not log or not is_whole or ServerRecord.from_bytes(log[0].data).what is not RecordKind.BEGAN:
         raise InvalidInput(
             "the journal has not kept its log from the beginning, and what one site has sent cannot be taken out of "
             "sums: only a federation with keep_log = true since its first day can forget a site"
@@ -140,10 +140,10 @@ def _require_possible(server: SnapshotServer, site: int) -> None:
 def _sender(entry: Entry) -> int | None:
     """Return the site whose frame a record holds, if it holds one."""
     record = ServerRecord.from_bytes(entry.data)
-    if record.what not in (What.FRAME, What.ASIDE):
+    if record.what not in (RecordKind.FRAME, RecordKind.ASIDE):
         return None
     try:
-        return Frame.from_bytes(record.data[DIGEST_BYTES if record.what is What.ASIDE else 0 :]).client
+        return Frame.from_bytes(record.data[DIGEST_BYTES if record.what is RecordKind.ASIDE else 0 :]).client
     except ProtocolError:  # it was put aside, for good reason
         return None
 
@@ -151,12 +151,12 @@ def _sender(entry: Entry) -> int | None:
 def _tombstone(entry: Entry, salt: bytes) -> Entry:
     time = ServerRecord.from_bytes(entry.data).time
     digest = hashlib.sha256(salt + entry.data).digest()
-    return Entry(entry.position, ServerRecord(What.ERASED, time, digest).to_bytes())
+    return Entry(entry.position, ServerRecord(RecordKind.ERASED, time, digest).to_bytes())
 
 
 def _uploads(found: Sequence[Entry]) -> list[Frame]:
     records = [ServerRecord.from_bytes(entry.data) for entry in found]
-    frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
+    frames = [Frame.from_bytes(record.data) for record in records if record.what is RecordKind.FRAME]
     return [frame for frame in frames if frame.kind is Kind.UPLOAD]
 
 

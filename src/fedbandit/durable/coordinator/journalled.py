@@ -14,13 +14,13 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.durable.agreeing import require_had
 from fedbandit.durable.coordinator.abandoning import AbandoningServer
-from fedbandit.durable.coordinator.careful import Careful, tell_of_aside, tell_of_kept
+from fedbandit.durable.coordinator.crash_guard import CrashGuard, tell_of_aside, tell_of_kept
 from fedbandit.durable.coordinator.postbox import Postbox
 from fedbandit.durable.coordinator.record import (
     Forgotten,
+    RecordKind,
     Renewal,
     ServerRecord,
-    What,
     began,
     epoch_in,
     forgotten_in,
@@ -101,7 +101,7 @@ class JournalledServer(AbandoningServer):
         self.accounts = Accounts(told={})
         self.clock = 0  # the epoch that it was last told, where the federation forgets; sites may be one ahead
         self.postbox = Postbox()
-        self._careful = Careful()
+        self._guard = CrashGuard()
         self._touched: dict[tuple[int, int], int] = {}  # (site, epoch) to be acknowledged, with the mark of an ask
         self._asked: dict[int, tuple[int, int]] = {}  # by site: the last download that it has
         self._since_snapshot = 0
@@ -151,25 +151,25 @@ class JournalledServer(AbandoningServer):
         Return the downloads that follow from it, which are in the postbox.
         """
         downloads: list[Envelope] = []
-        if record.what is What.FRAME:
+        if record.what is RecordKind.FRAME:
             downloads = self._take_in_frame(frame or Frame.from_bytes(record.data), record.time, upload)
-        elif record.what in (What.DEADLINE, What.ABANDONED, What.LIMITED):
+        elif record.what in (RecordKind.DEADLINE, RecordKind.ABANDONED, RecordKind.LIMITED):
             downloads = self._take_in_of_rounds(record)
-        elif record.what in (What.BEGAN, What.OPENED) and record.data:  # without: it went on in the epoch that it had
+        elif record.what in (RecordKind.BEGAN, RecordKind.OPENED) and record.data:  # without: the epoch is as it was
             self.node.epoch = epoch_in(record)
-        elif record.what is What.RENEWED:
+        elif record.what is RecordKind.RENEWED:
             self._renew(renewal_in(record), record.time)
-        elif record.what is What.TICKED:
+        elif record.what is RecordKind.TICKED:
             self.clock = epoch_in(record)
             self.node.tick(self.clock)
-        elif record.what is What.REVISED:
+        elif record.what is RecordKind.REVISED:
             self._take_up(revision_in(record))
-        elif record.what is What.FORGOT:
+        elif record.what is RecordKind.FORGOT:
             downloads = self._forget(forgotten_in(record))
-        elif record.what is What.ASIDE:
+        elif record.what is RecordKind.ASIDE:
             tell_of_aside(self.concerns, self.accounts.put_aside(record.data), record.time)
         self.postbox.post(downloads)
-        self._careful.take_in(record)
+        self._guard.take_in(record)
         self._since_snapshot += 1
         return downloads
 

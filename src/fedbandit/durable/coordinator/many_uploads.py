@@ -16,7 +16,7 @@ import numpy as np
 from fedbandit.core.arrays import Ints
 from fedbandit.core.messages import Upload
 from fedbandit.core.taking_many import LookedOver
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.snapshots import SnapshotServer
 from fedbandit.durable.coordinator.validation import NotYet
 from fedbandit.protocol.envelope import Envelope
@@ -53,8 +53,8 @@ class ManyUploads(SnapshotServer):
 
     def _may_take_in_many(self) -> bool:
         unhurried = math.isinf(self.validation.pace.per_second)
-        careful = self._careful.is_on or bool(self.accounts.aside)
-        return self.node.takes_many is not None and unhurried and not careful
+        is_guarded = self._guard.is_on or bool(self.accounts.aside)
+        return self.node.takes_many is not None and unhurried and not is_guarded
 
     def _alike(self, arrived: Sequence[Arrived]) -> list[tuple[list[int], list[Frame]]]:
         """Return the places of plain uploads and their frames, by the length of their bodies.
@@ -110,7 +110,7 @@ class ManyUploads(SnapshotServer):
         looked_over = side.look_over(self.node.state, senders, message, self.validation.bounds)
         if looked_over is None or not self._are_allowed(senders, looked_over):
             return False
-        records = [ServerRecord(What.FRAME, now, each) for each in data]
+        records = [ServerRecord(RecordKind.FRAME, now, each) for each in data]
         for record in records:
             self._append(record)
         try:
@@ -119,7 +119,7 @@ class ManyUploads(SnapshotServer):
             self._undo_last(len(records))
             return False
         for record, frame in zip(records, frames, strict=True):
-            self._careful.take_in(record)
+            self._guard.take_in(record)
             self._touched.setdefault((frame.client, frame.epoch), 0)
         self._since_snapshot += len(records)
         self.ledger.record(Envelope(senders, message, 0, senders))

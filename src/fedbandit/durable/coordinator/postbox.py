@@ -27,7 +27,7 @@ class Posted:
     epoch: int
     sequence: int
     body: bytes
-    holds: Ints | None = None  # what it says to each of them: see `protocol.holding`
+    holds: Ints | None = None  # what it says to each of them: see `protocol.held_uploads`
     clock: int | None = None  # the epoch as of which it counts, where the federation forgets
     form: int = 0  # in which it is, where features have been added or removed
 

@@ -4,7 +4,7 @@
 
 The log of frames is the whole truth about a federation: replayed into a fresh server node it gives the same state, bit
 for bit. What stands in a record of each kind is written and read here; frames are `wire.frame`'s, and what concerns
-frames that stop a coordinator is `durable.coordinator.careful`'s.
+frames that stop a coordinator is `durable.coordinator.crash_guard`'s.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fedbandit.core.errors import ProtocolError
 _HEAD = struct.Struct("<Bd")
 
 
-class What(IntEnum):
+class RecordKind(IntEnum):
     """What happened."""
 
     BEGAN = 0  # the charter and the coordinator's epoch
@@ -29,7 +29,7 @@ class What(IntEnum):
     DEADLINE = 2  # the open round was closed
     OPENED = 3  # the coordinator was started again: the epoch of what it sends from now on
     TRIED = 4  # a frame, of which this is the digest, is about to be taken in; without a digest: that is over
-    ASIDE = 5  # a frame was put aside, after its digest: see `durable.coordinator.careful`
+    ASIDE = 5  # a frame was put aside, after its digest: see `durable.coordinator.crash_guard`
     RENEWED = 6  # a new epoch of downloads was begun: the epoch, and the site that gave cause for it
     TICKED = 7  # an epoch of forgetting began: its number
     SHARED = 8  # what versions in development wrote; nothing follows from it
@@ -40,17 +40,17 @@ class What(IntEnum):
     LIMITED = 13  # sums of secure aggregations are checked by other limits: of arms and of rewards
 
 
-_KNOWN = frozenset(What)
+_KNOWN = frozenset(RecordKind)
 
 
 class ServerRecord(NamedTuple):
     """One record.
 
-    >>> ServerRecord.from_bytes(ServerRecord(What.DEADLINE, 7.5).to_bytes())
+    >>> ServerRecord.from_bytes(ServerRecord(RecordKind.DEADLINE, 7.5).to_bytes())
     ServerRecord(what=<What.DEADLINE: 2>, time=7.5, data=b'')
     """
 
-    what: What
+    what: RecordKind
     time: float
     data: bytes = b""
 
@@ -64,7 +64,7 @@ class ServerRecord(NamedTuple):
         if len(data) < _HEAD.size or data[0] not in _KNOWN:
             raise ProtocolError("the journal has a record that this fedbandit does not know: is it a newer one's?")
         what, time = _HEAD.unpack_from(data)
-        return cls(What(what), time, data[_HEAD.size :])
+        return cls(RecordKind(what), time, data[_HEAD.size :])
 
 
 def began(now: float, epoch: int, charter: str) -> ServerRecord:
@@ -74,7 +74,7 @@ def began(now: float, epoch: int, charter: str) -> ServerRecord:
     >>> epoch_in(record), charter_in(record)
     (17, '{}')
     """
-    return ServerRecord(What.BEGAN, now, f"{epoch} {charter}".encode())
+    return ServerRecord(RecordKind.BEGAN, now, f"{epoch} {charter}".encode())
 
 
 def charter_in(record: ServerRecord) -> str:
@@ -84,12 +84,12 @@ def charter_in(record: ServerRecord) -> str:
 
 def opened(now: float, epoch: int) -> ServerRecord:
     """Return the record of a start that is not the first."""
-    return ServerRecord(What.OPENED, now, str(epoch).encode())
+    return ServerRecord(RecordKind.OPENED, now, str(epoch).encode())
 
 
 def ticked(now: float, epoch: int) -> ServerRecord:
     """Return the record of an epoch of forgetting."""
-    return ServerRecord(What.TICKED, now, str(epoch).encode())
+    return ServerRecord(RecordKind.TICKED, now, str(epoch).encode())
 
 
 def epoch_in(record: ServerRecord) -> int:
@@ -110,7 +110,7 @@ def renewed(now: float, epoch: int, cause: int) -> ServerRecord:
     >>> renewal_in(renewed(7.5, 17, 3))
     Renewal(epoch=17, cause=3)
     """
-    return ServerRecord(What.RENEWED, now, f"{epoch} {cause}".encode())
+    return ServerRecord(RecordKind.RENEWED, now, f"{epoch} {cause}".encode())
 
 
 def renewal_in(record: ServerRecord) -> Renewal:
@@ -131,7 +131,9 @@ def revised(now: float, charter: str, retuned: str) -> ServerRecord:
     >>> revision_in(revised(7.5, "{}", '{"files": []}'))
     Revision(charter='{}', retuned={'files': []})
     """
-    return ServerRecord(What.REVISED, now, json.dumps({"charter": charter, "retuned": json.loads(retuned)}).encode())
+    return ServerRecord(
+        RecordKind.REVISED, now, json.dumps({"charter": charter, "retuned": json.loads(retuned)}).encode()
+    )
 
 
 def revision_in(record: ServerRecord) -> Revision:
@@ -159,7 +161,9 @@ def forgot(now: float, site: int, epoch: int, told: Sequence[int], number: int |
     Forgotten(site=3, epoch=17, told=[0, 1], number=0)
     """
     says = {"site": site, "epoch": epoch, "told": told}
-    return ServerRecord(What.FORGOT, now, json.dumps(says if number is None else {**says, "number": number}).encode())
+    return ServerRecord(
+        RecordKind.FORGOT, now, json.dumps(says if number is None else {**says, "number": number}).encode()
+    )
 
 
 def forgotten_in(record: ServerRecord) -> Forgotten:
@@ -173,7 +177,7 @@ def limited(now: float, limits: Bounds) -> ServerRecord:
     >>> limits_in(limited(7.5, Bounds(context=2.0)))
     Bounds(context=2.0, reward=inf)
     """
-    return ServerRecord(What.LIMITED, now, f"{limits.context!r} {limits.reward!r}".encode())
+    return ServerRecord(RecordKind.LIMITED, now, f"{limits.context!r} {limits.reward!r}".encode())
 
 
 def limits_in(record: ServerRecord) -> Bounds:

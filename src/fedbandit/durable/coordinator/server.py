@@ -14,12 +14,12 @@ from __future__ import annotations
 from fedbandit.core.arrays import Ints
 from fedbandit.core.errors import ProtocolError
 from fedbandit.core.seconds import DAY
-from fedbandit.durable.coordinator.careful import tell_of_aside
 from fedbandit.durable.coordinator.closing import judge_closing
+from fedbandit.durable.coordinator.crash_guard import tell_of_aside
 from fedbandit.durable.coordinator.introductions import AskFirst, NumberTaken
 from fedbandit.durable.coordinator.many_uploads import ManyUploads
 from fedbandit.durable.coordinator.outcome import ACCEPTED, NEWS, REPEATED, Judged, Outcome, Verdict
-from fedbandit.durable.coordinator.record import ServerRecord, What, renewed
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord, renewed
 from fedbandit.durable.coordinator.renewal import new_epoch
 from fedbandit.durable.coordinator.validation import NotYet, observations_in
 from fedbandit.durable.coordinator.writing import Sealed
@@ -43,7 +43,7 @@ class DurableServer(ManyUploads):
             self.validation.check_header(frame, sender)
         except ProtocolError as error:
             return self._refuse(frame if frame is not None and sender in (None, frame.client) else None, error)
-        if (self._careful.is_on or self.accounts.aside) and not self._may_be_tried(data, now):
+        if (self._guard.is_on or self.accounts.aside) and not self._may_be_tried(data, now):
             return self._refuse(frame, ProtocolError(f"this {frame.name} has stopped the coordinator before"))
         try:
             judged = self._judge(frame, now)
@@ -56,7 +56,7 @@ class DurableServer(ManyUploads):
             self.has_renewed = True
         if judged.is_news:
             self._limit_sums(now)
-            record = ServerRecord(What.FRAME, now, data)
+            record = ServerRecord(RecordKind.FRAME, now, data)
             self._append(record)
             try:
                 self.validation.check_outcome(self.node.state, self._take_in(record, frame, judged.upload))
@@ -75,7 +75,7 @@ class DurableServer(ManyUploads):
         """
         silent = self.node.awaited()
         if silent.size:
-            record = ServerRecord(What.DEADLINE, now)
+            record = ServerRecord(RecordKind.DEADLINE, now)
             self._append(record)
             try:
                 self.validation.check_outcome(self.node.state, self._take_in(record))
@@ -96,7 +96,7 @@ class DurableServer(ManyUploads):
 
     def seal(self) -> Sealed:
         """Return what may be sent once all that was taken in so far is safe."""
-        harmless = self._careful.after()
+        harmless = self._guard.after()
         if harmless is not None:
             self._write(harmless)
         position = self._writing.seal()
@@ -217,13 +217,13 @@ class DurableServer(ManyUploads):
         if self.accounts.is_aside(data):
             tell_of_aside(self.concerns, data, now)
             return False
-        if not self._careful.is_on:
+        if not self._guard.is_on:
             return True
-        record = self._careful.before(data, now)
-        self._append(record, keep=record.what is What.ASIDE)
+        record = self._guard.before(data, now)
+        self._append(record, keep=record.what is RecordKind.ASIDE)
         self._take_in(record)
         self._sync()
-        return record.what is What.TRIED
+        return record.what is RecordKind.TRIED
 
     def _undo(self) -> None:
         """Go back to what was before the last record, and keep the way there short for the next time."""

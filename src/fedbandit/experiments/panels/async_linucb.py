@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fedbandit.experiments.panel import Panel, Published, Said
+from fedbandit.experiments.panel import Panel, Published, Quote
 
 PAPER = "async-linucb"
-TRADE_OFF = Said(
+TRADE_OFF = Quote(
     "We can see both algorithms shows a smooth trade-off in RT and CT as projected by our analysis",
     ("Regret falls as Async-LinUCB communicates more",),
 )
@@ -18,7 +18,7 @@ Panel(
     ("trade-off",),
     (
         TRADE_OFF,
-        Said(
+        Quote(
             "where the client at each time step is uniformly sampled from [N ], Sync-LinUCB has lower CT than "
             "Async-LinUCB under the same RT",
             ("With uniform arrivals", "The same"),
@@ -33,7 +33,7 @@ Panel(
     ("trade-off",),
     (
         TRADE_OFF,
-        Said(
+        Quote(
             "where the client at each time step is sampled from an arbitrary non-uniform distribution, AsyncLinUCB has "
             "lower CT than Sync-LinUCB under the same RT",
             ("With skewed arrivals", "The same"),
@@ -47,19 +47,19 @@ Panel(
     "async-linucb/heterogeneous",
     ("regret", "messages"),
     (
-        Said(
+        Quote(
             "we observe a clear trend that RT keeps decreasing while CT keeps increasing",
             ("Regret of Async-LinUCB-AM falls", "Its communication rises", "With a fixed width"),
         ),
     ),
 ).register()
 
-DIVERSE = Said(
+DIVERSE = Quote(
     "Async-LinUCB with γ = +∞ (illustrated as the red dot) attains very high reward, which suggests users in these two "
     "datasets have very diverse preferences, such that aggregating their data has a negative impact on the performance",
     ("No communication earns more",),
 )
-PERSONAL = Said(
+PERSONAL = Quote(
     "Async-LinUCB-AM attains relatively good performance even when the clients frequently communicate with each other",
     ("Async-LinUCB-AM earns more than Async-LinUCB",),
 )
@@ -78,7 +78,7 @@ Panel(
     (
         DIVERSE,
         PERSONAL,
-        Said(
+        Quote(
             "in this low-communication region (e.g. with γ > 104 ), the reward indeed increases when communication "
             "increases",
             ("With high thresholds Async-LinUCB earns more",),
@@ -99,17 +99,17 @@ Panel(
     "async-linucb/movielens",
     ("trade-off",),
     (
-        Said(
+        Quote(
             "Async-LinUCB with γ = 1 attains very high reward, which indicates that the users share similar "
             "preferences, "
             "so that data aggregation over different users becomes vital for good performance",
             ("One model of everyone's data", "Async-LinUCB that communicates often"),
         ),
-        Said(
+        Quote(
             "the lower accumulative reward of AsyncLinUCB-AM compared with the other two algorithms",
             ("Async-LinUCB-AM earns less",),
         ),
-        Said(
+        Quote(
             "it has a much higher accumulative reward than the extreme case of Async-LinUCB with γ = +∞",
             ("Async-LinUCB-AM earns more than no communication",),
         ),
@@ -134,15 +134,15 @@ Panel(
     "async-linucb/activity-groups",
     ("groups",),
     (
-        Said(
+        Quote(
             "with γ = 6001 (CT = 14230), most upload came from the active users",
             ("With γ=6001 most uploads", "The same"),
         ),
-        Said(
+        Quote(
             "when CT = 14230, almost all the groups have improved performance",
             ("With γ=6001 almost all groups earn more",),
         ),
-        Said(
+        Quote(
             "when CT increased to 54006, the cumulative reward for the less active groups (10-80) dropped dramatically",
             ("With γ=3 the less active groups",),
         ),
@@ -160,11 +160,11 @@ Panel(
     "async-linucb/activity-groups",
     ("map",),
     (
-        Said(
+        Quote(
             "points corresponding to the most active groups (80-100) are centered near the origin",
             ("The most active users",),
         ),
-        Said(
+        Quote(
             "points for the less active groups are distributed along two nearly orthogonal directions",
             unanswered="it is read off the map: the two directions drawn are orthogonal whatever the users are",
         ),

@@ -6,7 +6,7 @@ The paper's text has no number of its experiments, so nothing published stands b
 from __future__ import annotations
 
 from fedbandit.experiments.fedego_lasso import CLIENTS, DIMENSIONS
-from fedbandit.experiments.panel import Panel, Said
+from fedbandit.experiments.panel import Panel, Quote
 
 PAPER = "fedego-lasso"
 WORLDS = {
@@ -38,7 +38,7 @@ for _letter, (_world, _title, _words) in WORLDS.items():
         f"{_title}: three algorithms",
         f"fedego-lasso/{_world}",
         (f"figure-3{_letter}",),
-        (Said(_words, ("Fedego Lasso has less regret per client than Lasso Bandit",)),),
+        (Quote(_words, ("Fedego Lasso has less regret per client than Lasso Bandit",)),),
     ).register()
     Panel(
         PAPER,
@@ -46,7 +46,7 @@ for _letter, (_world, _title, _words) in WORLDS.items():
         f"{_title}: more clients",
         f"fedego-lasso/{_world}",
         (f"figure-4{_letter}",),
-        (Said(MORE.get(_letter, MORE["a"]), ("Regret per client falls as clients are added",)),),
+        (Quote(MORE.get(_letter, MORE["a"]), ("Regret per client falls as clients are added",)),),
     ).register()
 
 for _clients in CLIENTS:
@@ -58,7 +58,7 @@ for _clients in CLIENTS:
             "fedego-lasso/synthetic",
             (f"figure-5-M{_clients}-d{_dimension}",),
             (
-                Said(
+                Quote(
                     "We provide some additional experimental results for different choices of d, K, M in Figure 5 for "
                     "readers interested in the effect of changing these hyper-parameters",
                     unanswered="the paper shows the curves and says nothing of them",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedbandit.experiments.panel import Panel, Said
+from fedbandit.experiments.panel import Panel, Quote
 
 PAPER = "fedglb-ucb"
 
@@ -13,13 +13,13 @@ Panel(
     "fedglb-ucb/synthetic",
     ("trade-off", "trade-off-scalars"),
     (
-        Said(
+        Quote(
             "for FedGLB-UCB and its variants, R_T decreases as C_T increases, interpolating between the two extreme "
             "cases",
             ("Regret falls as communication grows", "One model over everyone's data", "Clients alone by Newton steps"),
         ),
-        Said("its regret is even comparable with One-UCB-GLM", ("FedGLB-UCB that communicates often",)),
-        Said(
+        Quote("its regret is even comparable with One-UCB-GLM", ("FedGLB-UCB that communicates often",)),
+        Quote(
             "as the key components of FedGLB-UCB are gradually removed to create the three variants, there is a clear "
             "degeneration in communication efficiency to obtain the same R_T",
             ("FedGLB-UCB needs fewer",),
@@ -33,13 +33,13 @@ Panel(
     "fedglb-ucb/movielens",
     ("trade-off",),
     (
-        Said(
+        Quote(
             "FedGLB-UCB strikes a better balance between reward and communication than the baselines, i.e., higher "
             "reward "
             "under most of the communication budget region",
             ("FedGLB-UCB needs fewer", "FedGLB-UCB earns more"),
         ),
-        Said("its inferior performance in the high-communication budget region", ("With much communication",)),
+        Quote("its inferior performance in the high-communication budget region", ("With much communication",)),
     ),
 ).register()
 Panel(
@@ -49,12 +49,12 @@ Panel(
     "fedglb-ucb/over-time",
     ("regret-over-time", "messages-over-time"),
     (
-        Said(
+        Quote(
             "incur similar total communication cost, but FedGLB-UCB ($D = 5.0$) attains much smaller regret than the "
             "others",
             ("FedGLB-UCB (D=5)",),
         ),
-        Said(
+        Quote(
             "FedGLB-UCB ($D = 5000.0$) attains almost the same regret as FedGLB-UCB₂ ($B = 10.0$), but its "
             "communication "
             "cost is much lower",
@@ -69,7 +69,7 @@ Panel(
     "fedglb-ucb/movielens-over-time",
     ("reward-over-time", "scalars-over-time"),
     (
-        Said(
+        Quote(
             "FedGLB-UCB ($D = 900.0$) attains similar or even higher reward than FedGLB-UCB₂ ($B = 20.0$) and "
             "DisLinUCB "
             "($D = 0.3$) with only half of their communication cost",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fedbandit.experiments.panel import Panel, Said
+from fedbandit.experiments.panel import Panel, Quote
 
 PAPER = "fldb"
 ALONE = "both FLDB-GD and FLDB-OGD consistently outperform the single-agent baseline LDB across all settings"
 EXACT = "FLDB-GD achieves lower cumulative regret than FLDB-OGD"
 
 
-def _compared(*claims: str) -> tuple[Said, ...]:
-    return (Said(ALONE, claims), Said(EXACT, claims))
+def _compared(*claims: str) -> tuple[Quote, ...]:
+    return (Quote(ALONE, claims), Quote(EXACT, claims))
 
 
 THREE = "FLDB-GD has less regret than FLDB-OGD"
@@ -22,18 +22,18 @@ for _place, _title, _experiment, _figure, _claim in (
 ):
     Panel(PAPER, _place, _title, _experiment, (_figure,), _compared(_claim)).register()
 
-MORE = Said(
+MORE = Quote(
     "the cumulative regret of FLDB-OGD decreases as the number of agents N becomes larger",
     ("Regret per client falls with the number of clients",),
 )
 Panel(PAPER, "figure 2a", "more clients, ten arms", "fldb/more-agents", ("more-agents-10",), (MORE,)).register()
 Panel(PAPER, "figure 2b", "more clients, fifty arms", "fldb/more-agents", ("more-agents-50",), (MORE,)).register()
 
-DIFFERENT = Said(
+DIFFERENT = Quote(
     "Both FLDB-OGD and FLDB-GD incur higher cumulative regrets as the level of degree of heterogeneity increases",
     ("Regret rises with heterogeneity",),
 )
-ROBUST = Said(
+ROBUST = Quote(
     "Both FLDB-GD and FLDB-OGD exhibit robustness under different levels of agent-specific perturbations, maintaining "
     "competitive performance as the degree of heterogeneity increases",
     ("At every spread",),
@@ -50,10 +50,10 @@ ROUNDS = "a larger number of communication rounds (i.e., smaller τ) leads to sm
 PERIOD = "The results show that the final regret increases with larger τ"
 LDB = "FLDB-OGD consistently outperforms the LDB baseline across all values of τ"
 for _place, _title, _figures, _said in (
-    ("figure 2d", "final regret by rounds of communication", ("against-rounds",), Said(ROUNDS, RARER)),
+    ("figure 2d", "final regret by rounds of communication", ("against-rounds",), Quote(ROUNDS, RARER)),
     ("figure 4", "regret over time by the period", ("period-literal", "period-averaged"),
-     Said(LDB, ("FLDB-OGD has less regret than LDB",))),
-    ("figure 5a", "final regret by the period", ("against-period",), Said(PERIOD, RARER)),
-    ("figure 5b", "final regret by rounds of communication, K = 10 and 50", ("against-rounds",), Said(ROUNDS, RARER)),
+     Quote(LDB, ("FLDB-OGD has less regret than LDB",))),
+    ("figure 5a", "final regret by the period", ("against-period",), Quote(PERIOD, RARER)),
+    ("figure 5b", "final regret by rounds of communication, K = 10 and 50", ("against-rounds",), Quote(ROUNDS, RARER)),
 ):  # fmt: skip
     Panel(PAPER, _place, _title, "fldb/period", _figures, (_said,)).register()

@@ -5,7 +5,7 @@ Published numbers of regret are the authors' result files: three seeds, mean and
 
 from __future__ import annotations
 
-from fedbandit.experiments.panel import Panel, Published, Said
+from fedbandit.experiments.panel import Panel, Published, Quote
 
 PAPER = "fn-ucb"
 FILES = "the authors' result files"
@@ -32,12 +32,12 @@ def _rounds(source: str, **values: float) -> tuple[Published, ...]:
 
 FALLS = ("Regret per client falls with the number of clients",)
 TWO = ("Two clients have less regret",)
-MORE = Said("the federation of a larger number N of agents consistently improves the performance of our FN-UCB", FALLS)
-SOON = Said(
+MORE = Quote("the federation of a larger number N of agents consistently improves the performance of our FN-UCB", FALLS)
+SOON = Quote(
     "the federation of N = 2 agents can already provide significant improvements over non-federated algorithms", TWO
 )
-ONE = Said("our FN-UCB with N = 1 agent performs comparably with Neural UCB and Neural TS", ("One client has",))
-REAL = Said(
+ONE = Quote("our FN-UCB with N = 1 agent performs comparably with Neural UCB and Neural TS", ("One client has",))
+REAL = Quote(
     "our FN-UCB with N = 2 agents consistently outperforms standard Neural UCB and Neural TS, and its performance also "
     "improves with the federation of more agents",
     (*TWO, *FALLS),
@@ -64,7 +64,7 @@ Panel(
     "fn-ucb/ablation",
     tuple(f"ablation-{setting}" for setting in ("paper", "practical", "synchronised")),
     (
-        Said(
+        Quote(
             "leads to significantly larger regrets in the long run due to its inability to utilize NNs to model the "
             "reward "
             "functions",
@@ -73,18 +73,18 @@ Panel(
                 "Both bounds together have less regret than the pooled",
             ),
         ),
-        Said(
+        Quote(
             "the green curve incurs larger regrets than the red curve initially",
             unanswered="the table has regret at the end only; the early phase is seen in the curves",
         ),
-        Said(
+        Quote(
             "the aggregation of the NN parameters significantly improves the performance of FN-UCB",
             ("Averaging the networks lowers regret",),
         ),
     ),
 ).register()
 
-OFTEN = Said(
+OFTEN = Quote(
     "more frequent communications (i.e., smaller values of D which make it easier to initiate a communication round; "
     "see "
     "line 11 of Algo. 1) lead to smaller regrets",
@@ -110,23 +110,23 @@ for _place, _world, _published in (
 Panel(
     PAPER, "figure 2c", "Shuttle by diagonals, m = 50", "fn-ucb/shuttle-diagonal",
     tuple(f"diagonal-{setting}" for setting in ("paper", "practical", "synchronised")),
-    (Said(DIAGONAL, (*TWO, *FALLS)), Said(SMALLER, ("m = 50 by diagonals has less regret",))),
+    (Quote(DIAGONAL, (*TWO, *FALLS)), Quote(SMALLER, ("m = 50 by diagonals has less regret",))),
     _regret(NeuralUCB=(286, 3), NeuralTS=(920, 214), N1=288, N2=266, N5=184),
 ).register()  # fmt: skip
 Panel(
     PAPER, "figure 2d", "thresholds of communication, Shuttle by diagonals", "fn-ucb/shuttle-threshold",
     tuple(f"shuttle-threshold-{setting}" for setting in ("paper", "practical", "synchronised")),
-    (Said("more frequent communications lead to better performances", OFTEN.answered_by),),
+    (Quote("more frequent communications lead to better performances", OFTEN.answered_by),),
     _rounds("caption of figure 2", D5=3850.7, D3=4442.7, D1=4906.3),
 ).register()  # fmt: skip
 
 for _place, _world, _experiment in (("figure 3a", "cosine", "less"), ("figure 3b", "square", "less-square")):
     Panel(
         PAPER, _place, f"both forms on the {_world} function", f"fn-ucb/{_experiment}", ("less",),
-        (Said("Their performances are very similar for both functions.", ("Both forms have very similar regret",)),),
+        (Quote("Their performances are very similar for both functions.", ("Both forms have very similar regret",)),),
     ).register()  # fmt: skip
 
-OUTPERFORMED = Said(
+OUTPERFORMED = Quote(
     "both linear and kernelized contextual bandit algorithms are outperformed by neural contextual bandit algorithms",
     ("NeuralUCB has less regret than", "NeuralTS has less regret than"),
 )
@@ -144,14 +144,14 @@ for _place, _experiment, _figure in (
 Panel(
     PAPER, "figure 5", "Shuttle at m = 20: full matrices and diagonals", "fn-ucb/shuttle-diagonal",
     tuple(f"diagonal-narrow-{setting}" for setting in ("paper", "practical", "synchronised")),
-    (Said("using an NN with the same width m = 20, diagonalization indeed deteriorates the performances",
+    (Quote("using an NN with the same width m = 20, diagonalization indeed deteriorates the performances",
           ("At m = 20 diagonals have more regret",)),),
 ).register()  # fmt: skip
 for _place, _world in (("figure 6a", "cosine"), ("figure 6b", "square")):
     Panel(
         PAPER, _place, f"final regret by the number of clients on the {_world} function", f"fn-ucb/{_world}",
         (f"{_world}-clients",),
-        (Said("the average cumulative regret (averaged across all N agents) is indeed decreasing as the number N of "
+        (Quote("the average cumulative regret (averaged across all N agents) is indeed decreasing as the number N of "
               "agents "
               "increases", FALLS),),
     ).register()  # fmt: skip

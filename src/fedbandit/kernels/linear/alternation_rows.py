@@ -60,7 +60,7 @@ class Estimates(NamedTuple):
     local_estimate: Floats  # theta_i
 
 
-class Beside(NamedTuple):
+class BothParts(NamedTuple):
     """What scores use: each client's global part, and what it has beside it."""
 
     common: RidgeRows  # the global part, which travels
@@ -82,7 +82,7 @@ def empty_estimates(capacity: int, global_size: int, local_size: int) -> Estimat
 
 
 @compiled
-def choose(beside: Beside, row: int, arms: Floats, normals: Floats, rule: AlternatingRule, scratch: Floats) -> int:
+def choose(beside: BothParts, row: int, arms: Floats, normals: Floats, rule: AlternatingRule, scratch: Floats) -> int:
     """Return the arm that the client of a row prefers: by all of x (equation 5), or by both parts (equation 8)."""
     scores, product = scratch[0, 1, : arms.shape[0]], scratch[0, 0]
     scores[:] = 0.0
@@ -98,7 +98,7 @@ def choose(beside: Beside, row: int, arms: Floats, normals: Floats, rule: Altern
 
 @compiled
 def observe(
-    rows: RidgeRows, beside: Beside, row: int, arm: Floats, reward: float, rule: AlternatingRule, scratch: Floats
+    rows: RidgeRows, beside: BothParts, row: int, arm: Floats, reward: float, rule: AlternatingRule, scratch: Floats
 ) -> None:
     """Take in one observation; before the start, start if the data have full rank now."""
     if beside.estimates.started[row]:
@@ -114,7 +114,7 @@ def observe(
 
 @compiled
 def alternate_once(
-    rows: RidgeRows, beside: Beside, row: int, arm: Floats, reward: float, rule: AlternatingRule, scratch: Floats
+    rows: RidgeRows, beside: BothParts, row: int, arm: Floats, reward: float, rule: AlternatingRule, scratch: Floats
 ) -> None:
     """Alternate on one observation, and add its partial rewards to both parts (equation 7)."""
     split = rule.split
@@ -139,7 +139,7 @@ def alternate_once(
 
 @compiled
 def take_in(
-    rows: RidgeRows, beside: Beside, row: int, shared: Snapshots, slot: int, rule: AlternatingRule, scratch: Floats
+    rows: RidgeRows, beside: BothParts, row: int, shared: Snapshots, slot: int, rule: AlternatingRule, scratch: Floats
 ) -> None:
     """Apply a download to the global part; note whether it has full rank, from which a client may start."""
     take_in_part(rows, beside.estimates, row, shared, slot, rule.global_part, scratch)
@@ -149,7 +149,7 @@ def take_in(
 
 
 @compiled
-def start(rows: RidgeRows, beside: Beside, row: int, rule: AlternatingRule, scratch: Floats) -> None:
+def start(rows: RidgeRows, beside: BothParts, row: int, rule: AlternatingRule, scratch: Floats) -> None:
     """Begin to alternate, from all of the client's data and what it downloaded (algorithm 5, lines 12 to 14)."""
     split, own = rule.split, beside.whole
     gram, moment = own.gram[row], own.moment[row]

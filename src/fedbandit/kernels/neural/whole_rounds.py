@@ -21,8 +21,8 @@ from fedbandit.kernels.neural.rounds import rounds_of
 from fedbandit.kernels.neural.steps import Past, Plan
 
 
-class Habits(NamedTuple):
-    """How the clients of a federation go about it; equal habits share what is compiled."""
+class RoundSettings(NamedTuple):
+    """How the clients of a federation go through a round; equal settings share what is compiled."""
 
     rate_bound: str  # lengths, count
     train_until: int
@@ -81,13 +81,13 @@ LOADS: dict[str, Callable[[Numbers], Numbers]] = {"lengths": squared_lengths, "c
 
 
 class WholeRounds:
-    """The compiled loops of one plan and its habits."""
+    """The compiled loops of one plan and its settings."""
 
-    def __init__(self, plan: Plan, habits: Habits) -> None:
+    def __init__(self, plan: Plan, settings: RoundSettings) -> None:
         """Take the steps of the plan."""
         self.steps = rounds_of(plan).steps
-        self.habits = habits
-        self.loads = LOADS[habits.rate_bound]
+        self.settings = settings
+        self.loads = LOADS[settings.rate_bound]
         compiled = self.steps.device.compiled
         self.play_communicating = compiled(self._communicating, static=("trains",), consumed=(0, 2))
         self.play_alone = compiled(self._alone, static=("trains",), consumed=(0,))
@@ -135,8 +135,8 @@ class WholeRounds:
         return played
 
     def _choice(self, alone: Alone, shared: Shared, matrices: Matrices, arms: Array, own: Array) -> Array:
-        thetas = shared.average if self.habits.predicts_with == "average" else alone.thetas
-        if self.habits.weighs_ratio:
+        thetas = shared.average if self.settings.predicts_with == "average" else alone.thetas
+        if self.settings.weighs_ratio:
             own = own.at[:, 1].set(shared.alpha)
         choice = self.steps.choose_by_both_bounds(arms, matrices.pooled, shared.moment, thetas, matrices.sent, own)
         return choice.astype(jnp.int32)
@@ -148,7 +148,7 @@ class WholeRounds:
         picked = jnp.maximum(choice, 0)[:, None]
         chosen = jnp.take_along_axis(arms, picked[:, :, None], axis=1)[:, 0]
         rewards = jnp.take_along_axis(payoffs, picked, axis=1)
-        at = jnp.where(at < self.habits.train_until, at, jnp.iinfo(jnp.int32).max)
+        at = jnp.where(at < self.settings.train_until, at, jnp.iinfo(jnp.int32).max)
         everyone = jnp.arange(len(arms), dtype=jnp.int32)
         places = jnp.stack([everyone, jnp.full_like(everyone, at), jnp.full_like(everyone, slot)])
         observed = jnp.concatenate([chosen, rewards], axis=1)
@@ -157,7 +157,7 @@ class WholeRounds:
 
     def _train(self, alone: Alone, average: Array, count: Array) -> Alone:
         begins = {"own": alone.thetas, "average": average, "initial": jnp.asarray(self.steps.network.initial)[None]}
-        begin = begins[self.habits.trains_from].astype(alone.thetas.dtype)
+        begin = begins[self.settings.trains_from].astype(alone.thetas.dtype)
         sizes = jnp.stack([jnp.full_like(alone.load, count), alone.load])
         thetas = self.steps.train(alone.thetas, begin, alone.past.contexts, alone.past.rewards, sizes)
         return alone._replace(thetas=thetas)
@@ -172,9 +172,9 @@ class WholeRounds:
             rewards * seen,
             alone.thetas,
             self.steps.matrices.inverse(alone.matrix),
-            averages=not self.habits.all_inverses,
+            averages=not self.settings.all_inverses,
         )
-        alpha = self.steps.ratios(alone.matrix, arms).min() if self.habits.weighs_ratio else shared.alpha
+        alpha = self.steps.ratios(alone.matrix, arms).min() if self.settings.weighs_ratio else shared.alpha
         pooled = self.steps.grams.joined(matrices.pooled, seen, diagonal)
         return Shared(moment, diagonal, average, alpha), Matrices(pooled, sent)
 
@@ -184,6 +184,6 @@ def _no_choices(offers: Offers) -> Array:
 
 
 @lru_cache(maxsize=16)
-def whole_rounds_of(plan: Plan, habits: Habits) -> WholeRounds:
-    """Return the compiled loops of a plan and its habits, the same ones whenever they are equal."""
-    return WholeRounds(plan, habits)
+def whole_rounds_of(plan: Plan, settings: RoundSettings) -> WholeRounds:
+    """Return the compiled loops of a plan and its settings, the same ones whenever they are equal."""
+    return WholeRounds(plan, settings)

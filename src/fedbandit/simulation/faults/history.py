@@ -15,7 +15,7 @@ NO_VERSION = (-1, -1)  # in a list of versions: from here on the site may know l
 
 
 @dataclass
-class Told:
+class RewardedDecision:
     """A decision that an application got from a site, and the reward that it told or will tell it."""
 
     turn: int
@@ -46,7 +46,7 @@ class Refusal(NamedTuple):
 class History:
     """All that checkers need."""
 
-    decisions: list[Told] = field(default_factory=list)
+    decisions: list[RewardedDecision] = field(default_factory=list)
     uploads: dict[tuple[int, int, int], list[bytes]] = field(default_factory=dict)  # distinct bodies by number
     downloads: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
     promised: set[tuple[int, int, int]] = field(default_factory=set)  # acknowledgements that have left
@@ -63,7 +63,7 @@ class History:
     closing: set[int] = field(default_factory=set)  # sites that have asked to close an epoch, and were not answered
     steps: list[str] = field(default_factory=list)
 
-    def note_decision(self, told: Told) -> None:
+    def note_decision(self, told: RewardedDecision) -> None:
         """Note a decision, and whether its name was given before."""
         if told.decision in self.names:
             self.repeated_names.append(told.decision)

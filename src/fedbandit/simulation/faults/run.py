@@ -17,7 +17,7 @@ import numpy as np
 from fedbandit.core.environment import Environment
 from fedbandit.durable.site.client import DurableClient
 from fedbandit.protocol.charter import Charter
-from fedbandit.simulation.faults.history import Told
+from fedbandit.simulation.faults.history import RewardedDecision
 from fedbandit.simulation.faults.hosts import Host
 from fedbandit.simulation.faults.world import AnyHost, FaultyWorld
 
@@ -96,7 +96,7 @@ class FaultyRun(FaultyWorld):
                 self.commit(host)
         raise AssertionError(f"seed {self.seed}: the exchange does not end")
 
-    def _untold(self) -> list[Told]:
+    def _untold(self) -> list[RewardedDecision]:
         return [told for told in self.history.decisions if not told.is_told and not told.is_void]
 
     def _pick(self, many: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fedbandit.core.randomness import stream
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.coordinator.validation import Limits
 from fedbandit.durable.site.client import DurableClient
@@ -200,5 +200,5 @@ class TroubledRun(FaultyRun):
 def numbers_in(disk: FusedJournal) -> set[tuple[Kind, int, int, int]]:
     """Return kind, site, epoch and number of all frames in a coordinator's whole log."""
     records = [ServerRecord.from_bytes(entry.data) for entry in disk.records()]
-    frames = [Frame.from_bytes(record.data) for record in records if record.what is What.FRAME]
+    frames = [Frame.from_bytes(record.data) for record in records if record.what is RecordKind.FRAME]
     return {(each.kind, each.client, each.epoch, each.sequence) for each in frames}

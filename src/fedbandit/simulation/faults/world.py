@@ -19,7 +19,7 @@ from fedbandit.durable.site.release_mark import MarkInMemory
 from fedbandit.durable.site.release_noise import NoiseSource
 from fedbandit.protocol.charter import Charter
 from fedbandit.simulation.faults.drawn_noise import DrawnNoise
-from fedbandit.simulation.faults.history import NO_VERSION, History, Refusal, Told
+from fedbandit.simulation.faults.history import NO_VERSION, History, Refusal, RewardedDecision
 from fedbandit.simulation.faults.hosts import FusedJournal, Host, PowerCut
 from fedbandit.wire.frame import Frame, Kind
 
@@ -200,7 +200,9 @@ class FaultyWorld:
             name, (choice, *_) = decided
             reward = float(self.turns.outcomes.feedback(now, choice)[0])
             form = node.form
-            self.history.note_decision(Told(turn, machine, name, features, choice, reward, self.epoch, form))
+            self.history.note_decision(
+                RewardedDecision(turn, machine, name, features, choice, reward, self.epoch, form)
+            )
 
     def offered(self, turn: int, node: DurableClient) -> Floats:  # noqa: ARG002
         """Return the arms that an application offers its site."""
@@ -210,7 +212,7 @@ class FaultyWorld:
         """Return the machine that an application asks, of those that run the site of a number."""
         return number
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: RewardedDecision) -> None:
         """Let an application tell its site a reward, for the first time or again."""
         host = self.sites[told.site]
         if host.node is None:
@@ -225,7 +227,7 @@ class FaultyWorld:
             self.history.counted_again.append(told.decision)
         told.is_told |= is_new is not None
 
-    def told_to(self, node: DurableClient, told: Told) -> bool:
+    def told_to(self, node: DurableClient, told: RewardedDecision) -> bool:
         """Tell a site a reward; return whether it is new there."""
         return node.learn(told.decision, told.reward)
 

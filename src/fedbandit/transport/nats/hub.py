@@ -19,7 +19,7 @@ from fedbandit.transport.nats.connection import END_SECONDS, connect, end, in_wo
 from fedbandit.transport.nats.door import Answer, Arrival, Door, Headers
 from fedbandit.transport.nats.presence import Presence
 from fedbandit.transport.nats.probing import Probing
-from fedbandit.transport.nats.settling import REMOVE_SECONDS, Said
+from fedbandit.transport.nats.settling import REMOVE_SECONDS, Publication
 from fedbandit.transport.nats.site_connections import end_connections
 from fedbandit.transport.nats.streams import Streams
 from fedbandit.transport.nats.subjects import Subjects
@@ -104,7 +104,7 @@ class Hub:
     async def send(self, subjects: Subjects, frames: Iterable[tuple[int, bytes]], headers: Headers = None) -> None:
         """Push frames to sites; while the broker is away they are dropped, for sites that come back ask."""
         down = subjects.down
-        await self._publish(Said(down(site), frame, headers and headers(frame)) for site, frame in frames)
+        await self._publish(Publication(down(site), frame, headers and headers(frame)) for site, frame in frames)
 
     async def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Tell the streams that the coordinator has these for good."""
@@ -113,7 +113,7 @@ class Hub:
             if arrival.settling is not None:
                 arrival.settling.settle(arrival.number, arrival.sender)
             elif arrival.source.reply:
-                words.append(Said(arrival.source.reply, b"+ACK"))
+                words.append(Publication(arrival.source.reply, b"+ACK"))
         await self._tell_streams(time.monotonic(), *words)
         if self._streams.has_some_left and (self._removing is None or self._removing.done()):
             self._removing = asyncio.create_task(self._remove_later())
@@ -151,7 +151,7 @@ class Hub:
                 await self._broker.flush(timeout=END_SECONDS)
             await end(self._broker)
 
-    async def _tell_streams(self, now: float, *words: Said) -> None:
+    async def _tell_streams(self, now: float, *words: Publication) -> None:
         """Tell the streams something, and what they may remove; those of an earlier connection are not there."""
         await self._publish((*words, *self._streams.said(now)))
 
@@ -161,7 +161,7 @@ class Hub:
             await asyncio.sleep(REMOVE_SECONDS)
             await self._tell_streams(time.monotonic())
 
-    async def _publish(self, messages: Iterable[Said]) -> None:
+    async def _publish(self, messages: Iterable[Publication]) -> None:
         """Say something, by subject, for no longer than a broker needs that listens."""
         with unless_it_goes(log):
             self._require()
@@ -189,7 +189,7 @@ class Hub:
         async def hear(message: Any) -> None:
             said = await self._answers[subject](message.subject, message.data)
             if said is not None:
-                await self._publish([Said(message.reply, said)])
+                await self._publish([Publication(message.reply, said)])
 
         await self._broker.subscribe(subject, cb=hear)
 

@@ -24,7 +24,7 @@ from fedbandit.transport.nats.address import Address, client_library, expiry, ow
 from fedbandit.transport.nats.connection import connect, end, in_words
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.transport.nats.unstored import NO_ANSWER_SECONDS, Unstored
-from fedbandit.transport.traces import Beside
+from fedbandit.transport.traces import FrameHeaders
 from fedbandit.wire.frame import Kind, read_header
 
 log = logging.getLogger("fedbandit.site")
@@ -39,7 +39,7 @@ NO_ROOM_SECONDS = 8.0  # after which a link that may send nothing says so
 class NatsLink:
     """One connection; make it with `open`."""
 
-    def __init__(self, address: Address, site: int, beside: Beside | None = None) -> None:
+    def __init__(self, address: Address, site: int, beside: FrameHeaders | None = None) -> None:
         """Take the address, the site's number, and what travels beside frames; there is no connection yet."""
         self._beside = beside
         self._subjects = Subjects(address.federation)
@@ -56,7 +56,7 @@ class NatsLink:
 
     @classmethod
     async def open(
-        cls, address: Address, site: int, credentials: str | Path | None = None, beside: Beside | None = None
+        cls, address: Address, site: int, credentials: str | Path | None = None, beside: FrameHeaders | None = None
     ) -> NatsLink:
         """Connect as a site, or raise ConnectionError."""
         link, tls = cls(address, site, beside), security(address.server, credentials)
@@ -208,7 +208,9 @@ def _told(message: Any) -> dict[str, Any]:
     return told if is_answer else {}
 
 
-def connector(url: str, site: int, credentials: str | Path | None = None, beside: Beside | None = None) -> Connect:
+def connector(
+    url: str, site: int, credentials: str | Path | None = None, beside: FrameHeaders | None = None
+) -> Connect:
     """Return what connects a site to the federation of an address, again and again; a bad address is refused now."""
     address = Address.parse(url)
     client_library()

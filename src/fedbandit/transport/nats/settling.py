@@ -27,7 +27,7 @@ class Place(NamedTuple):
     reply: str
 
 
-class Said(NamedTuple):
+class Publication(NamedTuple):
     """What a broker is told, and where it is to answer, if it is."""
 
     subject: str
@@ -87,7 +87,7 @@ class Settling:
         """Take in that the broker knows all up to a number as acknowledged."""
         self._known = max(self._known, number)
 
-    def said(self, now: float) -> list[Said]:
+    def said(self, now: float) -> list[Publication]:
         """Return what the broker is to be told: that more may be delivered, and what it may remove."""
         number, reply = self._up_to
         is_time = self._is_much or now >= self._asked_at + REMOVE_SECONDS
@@ -95,22 +95,22 @@ class Settling:
         told = []
         if is_asked or number > self._told:
             answer = f"{self._answers}.{self.stream}.{number}" if is_asked else ""
-            told.append(Said(reply, b"+ACK", answer=answer))  # which stands for all before it
+            told.append(Publication(reply, b"+ACK", answer=answer))  # which stands for all before it
             self._told = number
         if is_asked:
             self._asked, self._asked_at, self._is_much = number, now, False
             self._of_site.clear()
         return told + self._removal(self._known)
 
-    def last_said(self) -> list[Said]:
+    def last_said(self) -> list[Publication]:
         """Return what the broker is to be told when nothing is to be delivered any more: to remove all it may."""
         return self._removal(self._up_to.number)
 
-    def _removal(self, up_to: int) -> list[Said]:
+    def _removal(self, up_to: int) -> list[Publication]:
         if up_to <= self._removed:
             return []
         self._removed = up_to
-        return [Said(f"$JS.API.STREAM.PURGE.{self.stream}", json.dumps({"seq": up_to + 1}).encode())]
+        return [Publication(f"$JS.API.STREAM.PURGE.{self.stream}", json.dumps({"seq": up_to + 1}).encode())]
 
 
 def stream_and_number(answer: str) -> tuple[str, int]:

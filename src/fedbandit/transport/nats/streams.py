@@ -24,7 +24,7 @@ from typing import Any
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.site.outbox import MOST_WAITING
 from fedbandit.transport.nats.address import client_library, servers_of
-from fedbandit.transport.nats.settling import Said, Settling, stream_and_number
+from fedbandit.transport.nats.settling import Publication, Settling, stream_and_number
 from fedbandit.transport.nats.subjects import Subjects
 from fedbandit.wire.header import LARGEST_HEADER
 
@@ -83,11 +83,11 @@ class Streams:
         """
         return f"{subjects.delivery}.{self._listener}"
 
-    def said(self, now: float) -> list[Said]:
+    def said(self, now: float) -> list[Publication]:
         """Return what the streams on disk are to be told: that more may be delivered, and what they may remove."""
         return [each for settling in self.settling.values() for each in settling.said(now)]
 
-    def last_said(self) -> list[Said]:
+    def last_said(self) -> list[Publication]:
         """Return what they are to be told when nothing is to be delivered any more."""
         return [each for settling in self.settling.values() for each in settling.last_said()]
 

@@ -1,7 +1,7 @@
 """What a client remembers of its exchange with the server, beside what it knows: one row a client.
 
 A download may cross an upload of the same client: it was made before the upload had arrived, so it does not hold it.
-The client's node tells which of the last things that the client sent a download lacks (`protocol.holding`). So a client
+The client's node tells which of the last things that the client sent a download lacks (`held_uploads`). So a client
 keeps its last uploads, with the number of things sent since and with them (their age), and adds what a download lacks:
 
     V_i := V_g + (own uploads that V_g lacks) + dV_i.

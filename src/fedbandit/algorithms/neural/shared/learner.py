@@ -21,7 +21,7 @@ from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import REFRESH, SPAN
 from fedbandit.kernels.neural.rounds import Rounds
 from fedbandit.kernels.neural.steps import Gain, Learnt, Past
-from fedbandit.kernels.neural.whole_rounds import LOADS, Habits
+from fedbandit.kernels.neural.whole_rounds import LOADS, RoundSettings
 
 ROOM = 2048  # observations of a client that there is room for at first
 
@@ -68,10 +68,10 @@ class Learner:
         predicts_with: str = "own",
         weighs_ratio: bool = False,
         all_inverses: bool = False,
-    ) -> Habits:
+    ) -> RoundSettings:
         """Return how clients go about it who learn like this."""
         begins = trains_from if self.warm_start else "initial"
-        return Habits(self.rate_bound, self.train_until, begins, predicts_with, weighs_ratio, all_inverses)
+        return RoundSettings(self.rate_bound, self.train_until, begins, predicts_with, weighs_ratio, all_inverses)
 
     def start(self, clients: int) -> Own:
         """Return clients that have observed nothing."""

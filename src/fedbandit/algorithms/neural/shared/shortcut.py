@@ -35,7 +35,7 @@ from fedbandit.kernels.neural.cohort import one_each
 from fedbandit.kernels.neural.device import plain
 from fedbandit.kernels.neural.grams import SPAN, Gram, Synced
 from fedbandit.kernels.neural.steps import Learnt
-from fedbandit.kernels.neural.whole_rounds import Alone, Habits, Matrices, Offers, Shared, whole_rounds_of
+from fedbandit.kernels.neural.whole_rounds import Alone, Matrices, Offers, RoundSettings, Shared, whole_rounds_of
 
 Int32s: TypeAlias = npt.NDArray[np.int32]
 
@@ -43,11 +43,11 @@ Int32s: TypeAlias = npt.NDArray[np.int32]
 class RoundsInSpans:
     """What lone clients and communicating ones have in common: a block of rounds, cut into spans."""
 
-    def __init__(self, learner: Learner, habits: Habits) -> None:
-        """Take how clients learn, and their habits."""
+    def __init__(self, learner: Learner, settings: RoundSettings) -> None:
+        """Take how clients learn, and their settings."""
         self.learner = learner
         self.rounds = learner.rounds
-        self.loops = whole_rounds_of(learner.rounds.plan, habits)
+        self.loops = whole_rounds_of(learner.rounds.plan, settings)
 
     def spans(self, own: Own, turns: Turns, most: Callable[[], int]) -> Iterator[tuple[slice, bool]]:
         """Yield rounds to play at once, and whether networks are trained in them.
@@ -117,9 +117,9 @@ class LoneShortcut(RoundsInSpans):
 class FNUCBShortcut(RoundsInSpans):
     """Clients that communicate after every round (D = 0)."""
 
-    def __init__(self, learner: Learner, habits: Habits, exchange: Exchange, weight: Weight) -> None:
+    def __init__(self, learner: Learner, settings: RoundSettings, exchange: Exchange, weight: Weight) -> None:
         """Take besides how messages are made, and how much the network's bound counts."""
-        super().__init__(learner, habits)
+        super().__init__(learner, settings)
         self.exchange = exchange
         self.weight = weight
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fedbandit.durable.coordinator.careful import ENOUGH, OPENINGS, TRIES, Careful
+from fedbandit.durable.coordinator.crash_guard import ENOUGH, OPENINGS, TRIES, CrashGuard
 from fedbandit.durable.coordinator.outcome import Outcome
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.journals.journal import MemoryJournal, open_journal
 from fedbandit.wire.frame import Frame, Kind
 from samples.pair import charter, introduce, kinds, open_server, open_site, to_server, turn
@@ -175,18 +175,18 @@ def test_whatever_goes_wrong_in_a_check_the_frame_is_refused_with_a_reason(place
 
 
 def test_failures_are_forgotten_when_enough_was_taken_in():
-    careful, opened = Careful(), ServerRecord(What.OPENED, 0.0)
+    guard, opened = CrashGuard(), ServerRecord(RecordKind.OPENED, 0.0)
     for _ in range(OPENINGS + TRIES):
-        careful.take_in(opened)
-        careful.take_in(careful.before(b"frame", 0.0))
-    careful.take_in(opened)
-    assert careful.before(b"frame", 0.0).what is What.ASIDE
-    assert careful.before(b"other", 0.0).what is What.TRIED
+        guard.take_in(opened)
+        guard.take_in(guard.before(b"frame", 0.0))
+    guard.take_in(opened)
+    assert guard.before(b"frame", 0.0).what is RecordKind.ASIDE
+    assert guard.before(b"other", 0.0).what is RecordKind.TRIED
     for _ in range(ENOUGH):
-        assert careful.is_on
-        careful.take_in(ServerRecord(What.FRAME, 0.0))
-    assert not careful.is_on
-    assert careful.before(b"frame", 0.0).what is What.TRIED
+        assert guard.is_on
+        guard.take_in(ServerRecord(RecordKind.FRAME, 0.0))
+    assert not guard.is_on
+    assert guard.before(b"frame", 0.0).what is RecordKind.TRIED
 
 
 def test_of_a_question_that_is_put_aside_an_operator_is_told_what_helps():

@@ -11,7 +11,7 @@ from fedbandit.site.guard import ClosedByWith, Guard
 from fedbandit.site.line import Line
 
 
-class Seen(ClosedByWith):
+class SiteProperties(ClosedByWith):
     """A site to look at."""
 
     node: DurableClient

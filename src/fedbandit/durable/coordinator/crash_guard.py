@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from fedbandit.core.seconds import DAY
 from fedbandit.durable.coordinator.concerns import Concerns
-from fedbandit.durable.coordinator.record import ServerRecord, What
+from fedbandit.durable.coordinator.record import RecordKind, ServerRecord
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.wire.digests import DIGEST_BYTES, digest
 from fedbandit.wire.frame import Frame, Kind
@@ -40,17 +40,17 @@ def tell_of_aside(concerns: Concerns, frame: bytes, now: float) -> None:
 def tell_of_kept(concerns: Concerns, kept: Iterable[Entry]) -> None:
     """Tell of all frames among kept records that were put aside: whoever did that may have ended before it was told."""
     for record in (ServerRecord.from_bytes(entry.data) for entry in kept):
-        if record.what is What.ASIDE:
+        if record.what is RecordKind.ASIDE:
             tell_of_aside(concerns, record.data[DIGEST_BYTES:], record.time)
 
 
-class Careful:
+class CrashGuard:
     """What the journal tells of openings and tries.
 
-    >>> careful = Careful()
+    >>> guard = CrashGuard()
     >>> for _ in range(OPENINGS + 1):
-    ...     careful.take_in(ServerRecord(What.OPENED, 0.0))
-    >>> careful.is_on
+    ...     guard.take_in(ServerRecord(RecordKind.OPENED, 0.0))
+    >>> guard.is_on
     True
     """
 
@@ -68,12 +68,12 @@ class Careful:
 
     def take_in(self, record: ServerRecord) -> None:
         """Note a record of the journal, now or in recovery."""
-        if record.what in (What.BEGAN, What.OPENED):
+        if record.what in (RecordKind.BEGAN, RecordKind.OPENED):
             if self._tried:
                 self._failures[self._tried] += 1
             self._tried, self._taken_in = b"", 0
             self.openings += 1
-        elif record.what is What.TRIED:
+        elif record.what is RecordKind.TRIED:
             self._tried, self._tried_at = record.data, record.time
         else:
             self._taken_in += 1
@@ -85,9 +85,9 @@ class Careful:
         """Return what is to be written and synced before a frame is tried, or that it is to be put aside."""
         name = digest(data)
         if self._failures[name] >= TRIES:
-            return ServerRecord(What.ASIDE, now, name + data)
-        return ServerRecord(What.TRIED, now, name)
+            return ServerRecord(RecordKind.ASIDE, now, name + data)
+        return ServerRecord(RecordKind.TRIED, now, name)
 
     def after(self) -> ServerRecord | None:
         """Return what says that the frame that was tried last did no harm, if it is not said yet."""
-        return ServerRecord(What.TRIED, self._tried_at) if self._tried else None
+        return ServerRecord(RecordKind.TRIED, self._tried_at) if self._tried else None

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedbandit.protocol.holding import UNCLEAR, lacks_of, stamps
+from fedbandit.protocol.held_uploads import UNCLEAR, lacks_of, stamps
 from fedbandit.protocol.seen import Seen
 
 EPOCHS = st.integers(1, 2**62)
