@@ -22,3 +22,10 @@ def until(condition, what="it", patience=PATIENCE):
 async def soon(awaitable):
     """Return what is awaited; fail if it never comes."""
     return await asyncio.wait_for(awaitable, PATIENCE)
+
+
+async def meanwhile(condition):
+    """Let others go on until something is so; fail if it never is."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.01)

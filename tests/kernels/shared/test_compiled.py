@@ -8,8 +8,10 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
@@ -78,3 +80,38 @@ def _chosen(**variables: str) -> str:
 @pytest.mark.long
 def test_where_numba_is_told_to_compile_nothing_kernels_run_as_python_and_choose_alike() -> None:
     assert _chosen(NUMBA_DISABLE_JIT="1") == _chosen(NUMBA_DISABLE_JIT="0")
+
+
+PART = """
+from typing import NamedTuple
+
+import numpy as np
+
+from fedbandit.kernels.shared.compiled import compiled
+
+
+class {name}(NamedTuple):
+    numbers: np.ndarray
+
+
+@compiled
+def total(part: {name}) -> float:
+    return part.numbers.sum()
+
+
+result = total({name}(np.ones(3)))
+"""
+
+
+def test_what_an_earlier_version_has_cached_is_not_read_though_a_type_has_another_name_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("Part", "Share"):
+        (tmp_path / "changing_kernel.py").write_text(PART.format(name=name), encoding="utf-8")
+        importlib.invalidate_caches()
+        monkeypatch.delitem(sys.modules, "changing_kernel", raising=False)
+        assert importlib.import_module("changing_kernel").result == 3.0
+    monkeypatch.delitem(sys.modules, "changing_kernel")
+    assert [*(tmp_path / "cache").rglob("*.nbi")], "it was cached"

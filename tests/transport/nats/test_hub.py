@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 
-import nats
 import pytest
 
 from fedbandit.core.errors import InvalidInput
@@ -20,13 +19,7 @@ from fedbandit.transport.nats.door import Door
 from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.link import NatsLink
 from samples.hubs import SUBJECTS, opened, upload
-from samples.waiting import PATIENCE
-
-
-async def until(condition):
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.01)
+from samples.waiting import PATIENCE, meanwhile
 
 
 def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_sites_send(tmp_path, caplog):
@@ -44,11 +37,11 @@ def test_a_broker_that_was_away_for_many_attempts_is_found_again_with_all_that_s
 
         hub._connect = counted
         broker.kill()
-        await until(lambda: len(attempts) > 5)
+        await meanwhile(lambda: len(attempts) > 5)
         assert not hub.is_connected
         await hub.send(SUBJECTS, [(1, b"dropped")])
         with Broker(settings) as again:
-            await until(lambda: hub._returning.done())
+            await meanwhile(lambda: hub._returning.done())
             link = await NatsLink.open(Address(again.url, "demo"), 1)
             await link.send(upload(1))
             arrival = await asyncio.wait_for(arrived.get(), PATIENCE)
@@ -77,7 +70,7 @@ def test_a_broker_that_is_back_but_cannot_make_streams_yet_is_tried_again(tmp_pa
 
             hub._let_in = not_at_first
             await hub._broker.close()
-            await until(lambda: hub._returning is not None and hub._returning.done())
+            await meanwhile(lambda: hub._returning is not None and hub._returning.done())
             assert [each.is_connected for each in tried] == [False, True]
             await hub.close()
 
@@ -98,7 +91,7 @@ def test_a_broker_that_is_killed_while_it_is_spoken_to_is_found_again(tmp_path):
             await hub.send(SUBJECTS, [(1, b"dropped")])
             await asyncio.sleep(0)
         with Broker(settings):
-            await until(lambda: hub.is_connected)
+            await meanwhile(lambda: hub.is_connected)
             await hub.close()
 
     asyncio.run(attempt())
@@ -109,7 +102,7 @@ def test_a_broker_that_goes_away_while_a_coordinator_begins_is_named(tmp_path):
         with Broker(BrokerSettings(tmp_path)) as broker:
             hub = Hub(broker.url)
             await hub.connect()
-        await until(lambda: not hub.is_connected)
+        await meanwhile(lambda: not hub.is_connected)
         with pytest.raises(InvalidInput, match=rf"the broker at {broker.url} does not answer \(.+\): see that it runs"):
             await hub.open(Door(SUBJECTS, 2, 1000, print))
         await hub.probe()  # which has nothing to say to one that is away
@@ -118,57 +111,11 @@ def test_a_broker_that_goes_away_while_a_coordinator_begins_is_named(tmp_path):
     asyncio.run(attempt())
 
 
-def test_whoever_asks_is_answered_unless_there_is_nothing_to_say(tmp_path, caplog):
-    async def answer(subject, data):
-        return data if data != b"of another" else None
-
-    async def attempt():
-        with Broker(BrokerSettings(tmp_path)) as broker:
-            hub, _ = await opened(broker)
-            await hub.answer("asked", answer)
-            heard, asking = [], await nats.connect(broker.url)
-
-            async def hear(message):
-                heard.append(message.data)
-
-            await asking.subscribe("told", cb=hear)
-            for question in (b"of another", b"", b"of ours"):
-                await asking.publish("asked", question, reply="told")
-            await until(lambda: b"of ours" in heard)
-            await asking.close()
-            await hub.close()
-            return heard
-
-    assert asyncio.run(attempt()) == [b"", b"of ours"]
-    assert not caplog.records, "nothing has failed"
-
-
-def test_what_is_to_be_answered_while_the_broker_is_away_is_when_it_is_back(tmp_path):
-    settings = BrokerSettings(tmp_path, port=free_port())
-
-    async def answer(subject, data):
-        return b"yes"
-
-    async def attempt():
-        with Broker(settings) as broker:
-            hub, _ = await opened(broker)
-        await until(lambda: not hub.is_connected)
-        await hub.answer("asked", answer)
-        with Broker(settings) as again:
-            await until(lambda: hub._returning.done())
-            asking = await nats.connect(again.url)
-            assert (await asking.request("asked", b"", timeout=PATIENCE)).data == b"yes"
-            await asking.close()
-            await hub.close()
-
-    asyncio.run(attempt())
-
-
 def test_while_the_broker_is_away_no_connection_is_ended(tmp_path):
     async def attempt():
         with Broker(BrokerSettings(tmp_path)) as broker:
             hub, _ = await opened(broker)
-        await until(lambda: not hub.is_connected)
+        await meanwhile(lambda: not hub.is_connected)
         assert await hub.end_connections(older_than=0.0) == 0
         await hub.close()
 

@@ -17,7 +17,7 @@ from fedbandit.transport.nats.hub import Hub
 from fedbandit.transport.nats.presence import OVER_SECONDS
 from fedbandit.transport.nats.streams import REDELIVER_SECONDS
 from fedbandit.transport.nats.subjects import Subjects
-from samples.waiting import PATIENCE
+from samples.waiting import PATIENCE, meanwhile
 
 SUBJECTS = Subjects("demo")
 
@@ -38,12 +38,6 @@ async def opened(broker, federation="demo"):
     hub = await connected(broker)
     await hub.open(Door(Subjects(federation), 1, 1000, lambda _: None))
     return hub
-
-
-async def until(condition):
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def test_a_coordinator_does_not_begin_where_another_serves_the_federation(broker):
@@ -69,7 +63,7 @@ def test_two_that_began_at_the_same_moment_hear_each_other_and_no_longer_than_bo
             hub._presence.require_alone = nothing
             await hub.open(Door(SUBJECTS, 1, 1000, lambda _: None))
         await hubs[0].probe()
-        await until(lambda: all(hub.hears_another(SUBJECTS) for hub in hubs))
+        await meanwhile(lambda: all(hub.hears_another(SUBJECTS) for hub in hubs))
         assert not any(hub.hears_another(Subjects("another")) for hub in hubs)
         await hubs[1].close()
         now = hubs[0]._presence._clock()
@@ -90,7 +84,7 @@ def test_whoever_loses_the_broker_while_it_asks_has_not_heard_that_nobody_is_the
 
         async def asked(*said, **more):
             await end(second._broker)
-            await until(lambda: second.is_connected)  # once more, and with the broker there
+            await meanwhile(lambda: second.is_connected)  # once more, and with the broker there
             raise nats.errors.TimeoutError
 
         second._broker.request = asked

@@ -47,7 +47,7 @@ class ServerRecord(NamedTuple):
     """One record.
 
     >>> ServerRecord.from_bytes(ServerRecord(RecordKind.DEADLINE, 7.5).to_bytes())
-    ServerRecord(what=<What.DEADLINE: 2>, time=7.5, data=b'')
+    ServerRecord(what=<RecordKind.DEADLINE: 2>, time=7.5, data=b'')
     """
 
     what: RecordKind

@@ -27,11 +27,11 @@ class Writing:
     """Writes the records of a coordinator.
 
     >>> from fedbandit.durable.journals.journal import MemoryJournal
-    >>> from fedbandit.durable.coordinator.record import What
+    >>> from fedbandit.durable.coordinator.record import RecordKind
     >>> writing = Writing(MemoryJournal())
-    >>> writing.append(ServerRecord(What.DEADLINE, 7.0))
+    >>> writing.append(ServerRecord(RecordKind.DEADLINE, 7.0))
     >>> sealed = writing.seal()
-    >>> writing.append(ServerRecord(What.DEADLINE, 8.0))
+    >>> writing.append(ServerRecord(RecordKind.DEADLINE, 8.0))
     >>> writing.make_safe(sealed), [record.time for record in writing.rollback()]
     (None, [8.0])
     """

@@ -21,6 +21,7 @@ import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
+from fedbandit.core.version import VERSION
 from fedbandit.kernels.shared.compile_time import Stopwatch
 
 P = ParamSpec("P")
@@ -58,11 +59,12 @@ def compiled(
     # wrapper for C, which takes time to compile.
     unlisted: dict[str, Any] = {"_nrt": not is_borrowing, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline, **unlisted)(function)
-    # numba knows a cached kernel as stale by its own file alone. Kernels call kernels of other files, so the
-    # stamp here is the newest time and the total size of all of them.
+    # numba knows a cached kernel as stale by its own file alone. Kernels call kernels of other files, so the newest
+    # time and the total size of all of them are a part of the version. Of another version nothing is read: what an
+    # earlier fedbandit has left there may name types that are gone.
     files = [*_KERNELS, Path(function.__code__.co_filename).stat()]
-    stamp = max(each.st_mtime for each in files), sum(each.st_size for each in files)
-    dispatcher._cache._cache_file._source_stamp = stamp
+    newest, size = max(each.st_mtime for each in files), sum(each.st_size for each in files)
+    dispatcher._cache._cache_file._version = f"numba {numba.__version__}, fedbandit {VERSION}, {newest}, {size}"
     return cast(Callable[P, R], dispatcher)
 
 
