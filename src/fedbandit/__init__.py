@@ -23,9 +23,7 @@ from fedbandit.kernels.shared.garbage import pause_while_compiling as _pause_whi
 from fedbandit.results.reproduce import reproduce
 from fedbandit.simulation.by_hand import Client, Server
 from fedbandit.simulation.result import Result
-from fedbandit.simulation.run import algorithm_named as algorithm
-from fedbandit.simulation.run import environment_named as environment
-from fedbandit.simulation.run import run
+from fedbandit.simulation.run import algorithm, environment, run
 
 if TYPE_CHECKING:
     from fedbandit.advice.advise import advise

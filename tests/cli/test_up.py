@@ -183,7 +183,8 @@ def test_without_the_extra_its_name_is_said(fedbandit, monkeypatch):
     monkeypatch.setattr(local, "find_spec", lambda name: None)
     said = fedbandit("up")
     assert said.code == 2
-    assert said.err == "fedbandit: this needs nats, aiohttp, prometheus_client: pip install 'fedbandit[deploy]'\n"
+    remedy = "install fedbandit with its extra deploy, in a checkout by pip install '.[deploy]'"
+    assert said.err == f"fedbandit: this needs nats, aiohttp, prometheus_client: {remedy}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`fedbandit upgrade`: the files of 0.1.0 become a federation that lives, and what cannot be is refused."""
+"""`fedbandit upgrade`: files of 0.1.0 become a federation whose sites come and go, and what cannot be is refused."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""The example of the page on extending, as a package of its own: it chooses as the paper does, and can be deployed."""
+"""The examples of the page on extending, as a package: one chooses as its paper does, and both can be deployed."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -34,19 +35,36 @@ SIZES = {"clients": 3, "arms": 4, "dimension": 3, "horizon": 100}
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """The page's file, installed beside fedbandit for this process and those that it starts."""
-    (code,) = re.findall(r'```python title="ring_linucb.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "ring_linucb.py").write_text(code, encoding="utf-8")
-    about = tmp_path / "ring_linucb-1.0.dist-info"
+    """The page's package, installed beside fedbandit for this process and those that it starts."""
+    entries = tomllib.loads(shown("toml", "pyproject.toml"))["project"]["entry-points"]
+    entries["fedbandit.algorithms"]["ring-linucb"] = "my_package.ring_linucb"  # as the page says it of the other one
+    named = [module for group in entries.values() for module in group.values()]
+    (tmp_path / "my_package").mkdir()
+    (tmp_path / "my_package/__init__.py").touch()
+    for module in named:
+        file = f"{module.removeprefix('my_package.')}.py"
+        (tmp_path / "my_package" / file).write_text(shown("python", file), encoding="utf-8")
+    about = tmp_path / "my_package-1.0.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ring_linucb\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[fedbandit.algorithms]\nring = ring_linucb\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0.0\n")
+    lines = []
+    for name, group in entries.items():
+        lines += [f"[{name}]", *(f"{mine} = {module}" for mine, module in group.items())]
+    (about / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.setattr(algorithms, "_things", {name: algorithms[name] for name in algorithms})
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    import_module("ring_linucb")
+    for module in entries["fedbandit.algorithms"].values():
+        import_module(module)
     yield tmp_path
-    del sys.modules["ring_linucb"]
+    for module in [each for each in sys.modules if each.partition(".")[0] == "my_package"]:
+        del sys.modules[module]
+
+
+def shown(language, file):
+    """Return a file that the page shows."""
+    (text,) = re.findall(rf'```{language} title="{file}"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return text
 
 
 @pytest.mark.usefixtures("package")
@@ -90,32 +108,47 @@ def test_a_download_that_crosses_its_upload_makes_a_client_forget_nothing():
     assert server.state.gram.tolist() == np.diag([2.0, 1.0, 1.0]).tolist()
 
 
-def test_it_runs_through_sites_and_a_coordinator_in_a_process_of_its_own(package):
-    table = {"algorithm": NAME, **SIZES, "set": {"upload_threshold": 1.2}}
+def play_deployed(folder, name, **parameters):
+    """Play through sites and a coordinator's process; return all chosen arms, the sites' states and the server's."""
+    table = {"algorithm": name, **SIZES, "set": parameters}
     rng = np.random.default_rng(4)
-    with Broker(BrokerSettings(package / "broker", port=free_port())) as broker:
-        coordinator = Coordinator(package, broker.url, {NAME: table}).start().wait()
+    chosen = []
+    with Broker(BrokerSettings(folder / "broker", port=free_port())) as broker:
+        coordinator = Coordinator(folder, broker.url, {name: table}).start().wait()
         sites = open_sites(table)
         try:
             for site in sites:
-                site.connect(f"{broker.url}/{NAME}", every=0.3, patience=0.1)
-            total = np.zeros((3, 3))
+                site.connect(f"{broker.url}/{name}", every=0.3, patience=0.1)
             for _ in range(10):
                 for site in sites:
                     arms = rng.integers(-8, 9, (4, 3)) / 16  # dyadic: sums in any order are exact
                     decision = site.choose(arms)
                     site.learn(decision.id, 0.5)
-                    total += np.outer(arms[decision.arm], arms[decision.arm])
+                    chosen.append(arms[decision.arm])
             until(lambda: all_is_sent(sites), "the sites")
-            fresh = sum(site.node.life.node.state.rows.new_gram[:1].sum(axis=0) for site in sites)
+            states = [site.node.life.node.state for site in sites]
         finally:
             for site in sites:
                 site.close()
             coordinator.stop()
             coordinator.end()
-    charter = Charter.named(NAME, fb.Setting(**SIZES), upload_threshold=1.2)
-    journal = open_journal(str(package / "journals"), NAME)
+    charter = Charter.named(name, fb.Setting(**SIZES), **parameters)
+    journal = open_journal(str(folder / "journals"), name)
     server = DurableServer(charter, journal, epoch=2, now=0.0).node.state
     journal.close()
+    return np.array(chosen), states, server
+
+
+def test_the_ring_runs_through_sites_and_a_coordinator_in_a_process_of_its_own(package):
+    chosen, sites, server = play_deployed(package, NAME, upload_threshold=1.2)
+    fresh = sum(site.rows.new_gram[:1].sum(axis=0) for site in sites)
     assert server.version > 0
-    assert (server.gram + fresh).tolist() == total.tolist()
+    assert (server.gram + fresh).tolist() == (chosen.T @ chosen).tolist()
+
+
+def test_the_shared_average_runs_through_sites_and_a_coordinator_in_a_process_of_its_own(package):
+    chosen, sites, server = play_deployed(package, "shared-average", period=4)
+    fresh = sum(site.fresh[0] for site in sites)
+    assert server.total.any()
+    assert fresh.any(), "10 turns of a site are two uploads and two observations that wait"
+    assert (server.total + fresh).tolist() == (0.5 * chosen.sum(axis=0)).tolist()

@@ -19,9 +19,10 @@ from fedbandit.core.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an algorithm knows of the world before it starts.
+    """The sizes that an algorithm is told before it starts: how many clients, arms, features and turns there are.
 
-    `horizon` is T of the formulas: the number of turns, or of rounds in the families that act in rounds.
+    `dimension` is the number of features of an arm. `horizon` is the T of the formulas: the number of turns, or of
+    rounds for algorithms that act in rounds.
     """
 
     clients: int
@@ -86,14 +87,18 @@ class Algorithm(Parameters):
 
     @classmethod
     def describe(cls) -> list[Described]:
-        """List the declared parameters; none changes with migration where nothing can be carried over."""
+        """List the parameters: names, defaults, meanings, limits, and when a running federation can change them.
+
+        A change for which all that was learnt must be carried over is listed as `Change.NEVER` if this algorithm cannot
+        do that.
+        """
         told = super().describe()
         if cls.carries_over is Change.MIGRATION:
             return told
         return [replace(each, change=Change.NEVER) if each.change is Change.MIGRATION else each for each in told]
 
     def for_client(self, client: int) -> Self:
-        """Return the parameters as one client has them: of a value given per client, its own."""
+        """Return the algorithm as one client has it: a parameter with a value for each client has this client's."""
         own = {name: value[client] for name, value in vars(self).items() if isinstance(value, tuple)}
         return replace(self, **own) if own else self
 

@@ -39,7 +39,7 @@ class Environment(Parameters):
         raise TypeError(f"{type(self).__name__} does not say its sizes")
 
     def fingerprint(self) -> str:
-        """Return what changes when the files behind the world change; nothing, if there are none."""
+        """Return a text that differs whenever the files behind this world differ; empty if there are none."""
         return ""
 
     def data_set(self) -> tuple[str, str] | None:
@@ -47,7 +47,7 @@ class Environment(Parameters):
         return None
 
     def release_noise(self) -> Floats | None:
-        """Return the noise of each release of each client (N, releases, numbers), where the world fixes it."""
+        """Return the noise to add to each release, shape (clients, releases, numbers); None: drawn from the seed."""
         return None
 
     @abstractmethod

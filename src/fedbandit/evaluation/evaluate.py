@@ -29,10 +29,16 @@ FEWEST_CARRIERS = 20.0  # below, normal intervals of ips and snips hold the trut
 
 @dataclass(frozen=True)
 class Evaluation(Estimates):
-    """Estimates over the whole log, and by site with the model of the whole log."""
+    """What `fb.evaluate` has found: estimates of the mean reward of the policy over the whole log.
+
+    Look at `dr` first: it, `ips` and `snips` have a standard error (`dr_error`) and an `interval`, and `dm` has none.
+    `logged` is the mean reward of the log itself, to compare with. `effective`, `mean_weight`, `largest_weight`,
+    `carriers` and `matched` tell how much the log says about this policy. `by_site` has the same for each site, by the
+    model of the whole log. `guaranteed` has intervals that hold whatever the rewards are, if they were asked for.
+    """
 
     by_site: dict[str, Estimates]
-    guaranteed: Guaranteed | None = None  # intervals that hold whatever the rewards are, where they were asked for
+    guaranteed: Guaranteed | None = None
 
 
 def evaluate(
@@ -50,11 +56,13 @@ def evaluate(
 
     The policy is one that does not learn. It must not be judged on rewards that it learnt from, so rows from before it
     was taken are left out, unless `include_earlier` says that it did not learn from them. `features` make vectors of
-    the log, unless it was made of arrays. `anyway` evaluates although the log hardly can tell, and warns instead.
+    the log, unless it was made of arrays. A log that hardly can tell is refused; with `anyway` the estimates are made
+    all the same, and a warning says why to doubt them.
 
-    `guaranteed` adds intervals that hold the truth in 95 of 100 logs at least, whatever the rewards are between the two
-    ends of `rewards`. They suppose that rows are independent, so a log of a site that learnt is refused. They need a
-    bound on weights, one over the least propensity that a choice can have: `largest_weight`.
+    `guaranteed` adds intervals that are not approximate: in at least 95 of 100 logs they hold the truth. For this all
+    rewards must lie between the two numbers of `rewards`, and the rows must be independent. Rows of a site that learnt
+    are not, so its log is refused, unless `anyway` is given. `largest_weight` is one over the smallest propensity that
+    a choice could have had. Leave it out if the log of a site tells its share of uniform choices.
 
     >>> rng = np.random.default_rng(0)
     >>> arms, choice = rng.random((2000, 2, 1)), rng.integers(2, size=2000)

@@ -101,7 +101,10 @@ class Features:
 
     @property
     def unknown(self) -> dict[str, dict[str, int]]:
-        """Return by feature how many values were clipped, unknown and missing, where any were."""
+        """Return for each feature how many values were clipped to its range, unknown, and missing.
+
+        Features that had none of these are left out.
+        """
         return {
             name: {"clipped": int(each[CLIPPED]), "unknown": int(each[UNKNOWN]), "missing": int(each[MISSING])}
             for name, each in zip(self._order, self._counts, strict=True)

@@ -25,7 +25,8 @@ def pyarrow(module: str = "pyarrow") -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError:
         raise InvalidInput(
-            "pyarrow is not installed, which Parquet and data frames need: pip install 'fedbandit[logs]', or give CSV"
+            "pyarrow is not installed, which Parquet and data frames need: pip install pyarrow, or install fedbandit "
+            "with its extra logs, or give CSV"
         ) from None
 
 

@@ -90,7 +90,11 @@ class Log(Decisions):
 
     @property
     def offered(self) -> Ints:
-        """Return which rows of `arms` were on offer (T, K), -1 beyond the last of a decision, or refuse."""
+        """Return what each decision could choose from, shape (T, K): the numbers of rows of `arms`.
+
+        A decision with fewer arms than others has -1 in the places that are left. If the log does not say what was on
+        offer, this raises InvalidInput.
+        """
         if self.candidates is None:
             raise InvalidInput(
                 "what else was on offer is not in the log: name a column of candidates, or give a catalogue of arms, "
@@ -112,10 +116,11 @@ class Log(Decisions):
         return features.encode_log(self) if features is not None else np.asarray(self.vectors)
 
     def record(self, path: str | Path, features: Features | None = None) -> None:
-        """Write the choices as a recorded file: a world of one arm a turn, the logged one.
+        """Write a recorded file in which each turn offers one arm: the one that was chosen in the log.
 
-        When messages are sent depends on the arms that were chosen, not on rewards. So a run on this file tells the
-        exact messages and bytes of these choices, for any algorithm of the linear family and any threshold.
+        An algorithm that runs on this file repeats the choices of the log. In the linear family the chosen arms alone
+        decide when messages are sent, not the rewards. So the run tells exactly which messages and bytes these choices
+        cost, with any threshold.
         """
         vectors = self.encode(features)
         chosen = vectors[np.arange(len(self)), self.choice][:, np.newaxis]

@@ -74,7 +74,7 @@ class Client:
         self._chosen_at = 0  # the epoch of the choice
 
     def tick(self, epoch: int) -> None:
-        """Hear which epoch it is: with a discount, what was observed in earlier ones counts for less."""
+        """Start epoch number `epoch`. With a discount, older observations then count for less."""
         self.node.tick(epoch)
 
     def ask(self) -> list[Envelope]:
@@ -136,7 +136,7 @@ class Server:
         self.node = ServerNode(chosen.federation(setting).server, clients)
 
     def tick(self, epoch: int) -> None:
-        """Hear which epoch it is: with a discount, what was uploaded in earlier ones counts for less."""
+        """Start epoch number `epoch`. With a discount, older uploads then count for less."""
         self.node.tick(epoch)
 
     def receive(self, envelope: Envelope) -> list[Envelope]:

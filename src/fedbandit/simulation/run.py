@@ -57,19 +57,25 @@ def run(
     )
 
 
-def algorithm_named(name: str, **parameters: Any) -> Algorithm:
+def algorithm(name: str, **parameters: Any) -> Algorithm:
     """Return an algorithm by name with its parameters.
 
-    >>> algorithm_named("sync-linucb", sync_threshold=5).sync_threshold
+    >>> import fedbandit as fb
+    >>> fb.algorithm("sync-linucb", sync_threshold=5).sync_threshold
     5.0
     """
     return algorithms[name].from_values(parameters)
 
 
-def environment_named(name: str, **parameters: Any) -> Environment:
+def environment(name: str, **parameters: Any) -> Environment:
     """Return an environment by name with its parameters.
 
-    >>> environment_named("linear", clients=7).clients
+    >>> import fedbandit as fb
+    >>> fb.environment("linear", clients=7).clients
     7
     """
     return environments[name].from_values(parameters)
+
+
+# For code in which `algorithm` and `environment` are variables.
+algorithm_named, environment_named = algorithm, environment

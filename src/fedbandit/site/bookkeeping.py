@@ -52,10 +52,11 @@ class Bookkeeping(SiteProperties):
             return self.node.audit()
 
     def control(self, policy: Policy, share: float = 0.1) -> None:
-        """Let another policy, the old one say, make a part of the decisions from now on, drawn by lot.
+        """From now on let another policy, such as the one used so far, make a random `share` of the decisions.
 
-        The site learns from these decisions too, and `comparison` tells how much its own earn more. Propensities are
-        those of both together. It holds until the site is closed: whoever opens it again says so again.
+        The site learns from these decisions too. `comparison` tells how much more its own decisions earn. A propensity
+        tells how likely the arm was, whichever of the two decides. The store does not keep this: after the site was
+        closed and opened, call it again.
         """
         with self._guard:
             self._control = Control(policy, share, self.node, self._seed)

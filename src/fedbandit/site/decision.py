@@ -10,12 +10,17 @@ from fedbandit.core.errors import InvalidInput
 
 
 class Decision(NamedTuple):
-    """A decision: play `arm`, and tell the site the reward of `id` when it is known."""
+    """A decision: play `arm`, and tell the site the reward of `id` when it is known.
+
+    `arm` is the id of the chosen arm if ids were given, else its index; of a duel it is a pair of them. `propensity` is
+    how likely this choice was before the random draw that decided: exact, or None if it is unknown. `version` is that
+    of the shared model: the number of the coordinator's last download, 0 before the first.
+    """
 
     id: str
-    arm: Any  # the id of the chosen arm where ids were given, else its index; of a duel a pair of them
-    propensity: float | None  # how likely this choice was before its lot was drawn: exact, or None where unknown
-    version: int  # of the shared model: it counts the coordinator's downloads, 0 before the first
+    arm: Any
+    propensity: float | None
+    version: int
 
 
 def name_of(decision: str | Decision) -> str:

@@ -72,7 +72,11 @@ class Policy:
         self._lots = Lots(seed, 0, self._side.draws)
 
     def state_for(self, side: Clients, agreed: Agreed) -> bytes:
-        """Return what it decides by, as bytes, for a side of the same federation at a later revision of its charter."""
+        """Return the model of this policy as bytes, made to fit the features and parameters that a site has now.
+
+        They may have changed since the policy was taken: `side` is the site's client side, and `agreed` knows the
+        changes.
+        """
         forms, before = Forms(agreed), innermost(self._side)
         if not forms.knows(self.form):
             raise InvalidInput("the policy was taken with features of which this site has not heard: take another")
@@ -89,13 +93,19 @@ class Policy:
         return named_arm(self._side.choose(self._state, WHO, offer, self._lots.draw()), ids)
 
     def decide(self, offer: Floats, arms: int) -> tuple[int, Floats | None]:
-        """Return the arm to play of so many, and how likely each was before the lot was drawn, where that is known."""
+        """Choose one of `arms` arms that were checked before; return its index, and the probability of each arm.
+
+        The probabilities are those before the random draw that decided. They are None where nobody can compute them.
+        """
         draws = self._lots.draw()
         chosen = int(self._side.choose(self._state, WHO, offer, draws)[0])
         return chosen, chances_given(self._side, self._state, offer, draws, chosen, arms)
 
     def chances(self, arms: Any) -> Floats:
-        """Return how likely it is to choose each arm: exactly, or over 1,000 samples where it chooses by a sample."""
+        """Return the probability with which this policy chooses each arm.
+
+        They are exact, unless the policy samples a model to choose: then they are averages over 1,000 samples.
+        """
         if self.charter.algorithm.duels:
             raise InvalidInput(f"{self.charter.algorithm.id} chooses two arms, which have no chance of their own")
         side, offer = self._side, self._check.offer(arms)

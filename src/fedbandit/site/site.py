@@ -131,12 +131,12 @@ class Site(Talking):
         propensity_samples: int = 0, report: bool = False, log: str | Path | None = None, log_raw: bool = True,
         every: float = RESEND, patience: float = 1.0, **said: Any,
     ) -> Self:  # fmt: skip
-        """Open a site with what its federation has agreed on, and connect it as `connect` does.
+        """Ask the coordinator at `to` what its federation has agreed on, open a site with that, and connect it.
 
-        Algorithm, parameters, sizes, limits and when decisions end come from the coordinator, which is waited for, and
-        are kept in the `store`: from then on the site opens whether anybody is there or not. What is `said` of them, as
-        to `Site`, must be as agreed. `features` are given where the federation has some. The `number` is in the
-        credential; without TLS it has to be given, too.
+        The coordinator tells the algorithm, its parameters, the sizes, the limits, and when decisions end. The first
+        time this waits for its answer, which the `store` keeps: from then on the site opens with what is in the store,
+        also while the coordinator is away. Arguments of `Site` that you give for these yourself must be as agreed. Give
+        `features` if the federation has some. The `number` of the site stands in its credential; without TLS give it.
         """
         from fedbandit.site.joining import terms  # slow to import
 

@@ -36,7 +36,7 @@ def test_without_the_extra_the_error_names_it():
         "    except fb.InvalidInput as error:\n"
         "        print(error)\n"
     )
-    remedy = "needs JAX, which is not installed: run pip install 'fedbandit[neural]' to add it"
+    remedy = "needs JAX, which is not installed: pip install jax, or install fedbandit with its extra neural"
     assert done.stdout.splitlines() == [f"{name} {remedy}" for name in NEURAL], done.stderr
 
 

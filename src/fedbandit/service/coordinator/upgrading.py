@@ -1,4 +1,4 @@
-"""What an earlier version has written becomes a federation that lives: whose sites come and go by a roster.
+"""What an earlier version has written becomes a federation whose sites come and go by a roster.
 
 Journals and stores of every version open as they are. What is done here is the rest: the journals are written anew,
 with checksums; with TLS there is a roster with all sites on it that have files of `keys new`; the broker's credential

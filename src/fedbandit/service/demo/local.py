@@ -35,7 +35,10 @@ def require_installed() -> None:
     """Refuse to begin without what only deployments need."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise InvalidInput(f"this needs {', '.join(missing)}: pip install 'fedbandit[deploy]'")
+        raise InvalidInput(
+            f"this needs {', '.join(missing)}: install fedbandit with its extra deploy, in a checkout by "
+            "pip install '.[deploy]'"
+        )
     server_program()
 
 

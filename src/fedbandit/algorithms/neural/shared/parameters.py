@@ -63,7 +63,8 @@ class NeuralAlgorithm(Algorithm):
         """Return what a client does with contexts of `inputs` numbers; equal parameters share what is compiled."""
         if find_spec("jax") is None:
             raise InvalidInput(
-                f"{self.id} needs JAX, which is not installed: run pip install 'fedbandit[neural]' to add it"
+                f"{self.id} needs JAX, which is not installed: pip install jax, or install fedbandit with its extra "
+                "neural"
             )
         from fedbandit.algorithms.neural.shared.learner import (
             Learner,  # JAX is imported only by those who compute with it
