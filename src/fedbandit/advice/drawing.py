@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from fedbandit.advice.advice import Advice
 from fedbandit.advice.frontier import Point
 from fedbandit.files.amounts import shown_bytes
-from fedbandit.results.dots import MARKERS
+from fedbandit.results.styles import MARKERS
 from fedbandit.simulation.drawing import COLOURS, STYLE, write
 
 
