@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Canvas
-from matplotlib.text import Text
 
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
@@ -24,6 +23,7 @@ from fedbandit.results.record import BY_CLIENT, Record, run_cell
 from fedbandit.results.reproduce import tabulate
 from fedbandit.results.styles import hues
 from fedbandit.simulation.drawing import COLOURS, write
+from samples.figures import box_of
 
 EXPERIMENT = Experiment(
     id="test/rules",
@@ -167,7 +167,7 @@ def test_names_of_dots_stay_inside_and_do_not_touch(axes):
     axes.set(xlim=(0, 1), ylim=(0, 1))
     spots = [(1.0, 1.0), (0.99, 0.99), (0.5, 0.5), (0.5, 0.52), (0.0, 0.0)]
     annotate(axes, [Label(f"a long name {place}", *spot, "black") for place, spot in enumerate(spots)])
-    boxes = [Text.get_window_extent(name) for name in axes.texts]  # without the lines that lead to dots
+    boxes = [box_of(name) for name in axes.texts]
     inside = axes.get_window_extent()
     assert len(boxes) == 5
     assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 <= inside.y1 for box in boxes)

@@ -87,9 +87,15 @@ def test_the_names_of_seventy_lines_are_all_on_the_canvas(tmp_path, monkeypatch)
 
 
 def gaps(dashes):
-    canvas = Canvas()
-    (line,) = canvas.add_subplot().plot([0, 1], ls=dashes)
+    (line,) = Canvas().add_subplot().plot([0, 1], ls=dashes)
     return (line._unscaled_dash_pattern[1] or [0, 0])[1::2]
+
+
+def test_of_lines_upon_each_other_all_but_the_first_have_wide_gaps(tmp_path, monkeypatch):
+    drawn = legend_of(OverTime(), 14, 1, 0, tmp_path, monkeypatch)
+    first, *others = (line._unscaled_dash_pattern for line in drawn.lines)
+    assert first == (0, None)
+    assert set(others) <= set(LOOSE)
 
 
 def test_what_lies_below_is_seen_through_gaps_as_no_other_dashes_have():
