@@ -86,6 +86,12 @@ def test_the_names_of_seventy_lines_are_all_on_the_canvas(tmp_path, monkeypatch)
     assert drawn.axes.get_window_extent().width > inside.width / 4
 
 
+def test_series_of_one_dot_each_differ_in_colour_or_marker(tmp_path, monkeypatch):
+    drawn = legend_of(Against(x="bytes"), 25, 1, 1, tmp_path, monkeypatch)
+    seen = [(to_hex(line.get_color()), line.get_marker()) for line in drawn.lines]
+    assert len(set(seen)) == 25
+
+
 def gaps(dashes):
     (line,) = Canvas().add_subplot().plot([0, 1], ls=dashes)
     return (line._unscaled_dash_pattern[1] or [0, 0])[1::2]

@@ -13,7 +13,7 @@ from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import OverTime
 from fedbandit.results.published_points import found, mark, published_of
 from fedbandit.results.record import Record
-from fedbandit.results.styles import CLEAR, MARKERS, Looks, coincide, height_of, hues, levels_of, shades
+from fedbandit.results.styles import CLEAR, Looks, coincide, height_of, hues, levels_of, marker_of, shades
 from fedbandit.simulation.drawing import CROWD
 
 BAND = 0.18  # how opaque the band around a line is, where there are few
@@ -69,7 +69,7 @@ def draw_curves(axes: Any, figure: OverTime, experiment: Experiment, records: Ma
 def _marks(number: int, points: int, turns: int) -> dict[str, Any]:
     """Return the markers of one of many points of a series: a few along its line, each point's elsewhere."""
     apart = max(1, turns // MARKS)
-    return {"marker": MARKERS[number % len(MARKERS)], "ms": 4, "markevery": (apart * number // points, apart)}
+    return {"marker": marker_of(number), "ms": 4, "markevery": (apart * number // points, apart)}
 
 
 def _curve(figure: OverTime, series: str, point: str, group: Sequence[Record]) -> Curve:

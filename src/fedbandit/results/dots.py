@@ -14,7 +14,7 @@ from fedbandit.experiments.panel import Published
 from fedbandit.experiments.table import Row, Table
 from fedbandit.results.labels import Label
 from fedbandit.results.published_points import found, mark, published_of
-from fedbandit.results.styles import MARKERS, Looks, coincide, height_of, hues, levels_of, shades
+from fedbandit.results.styles import Looks, coincide, height_of, hues, levels_of, marker_of, shades
 from fedbandit.simulation.drawing import AXES
 
 
@@ -40,7 +40,7 @@ def draw_dots(axes: Any, figure: TradeOff | Against, experiment: Experiment, tab
         x = np.array([row.mean(figure.x) for row in rows])
         y, error = np.array([_y(row, figure) for row in rows]).T
         level = levels_of(y, figure.log_y)
-        look: dict[str, Any] = {**style, "marker": MARKERS[places[label] % len(MARKERS)], "ms": 5}
+        look: dict[str, Any] = {**style, "marker": marker_of(places[label]), "ms": 5}
         below = [other for at, other in drawn if at.shape == x.shape and np.allclose(at, x, rtol=0.02)]
         if coincide(level, below, height):  # rings around the dots below
             look |= {**looks.over(style), "mfc": "none", "ms": 9}

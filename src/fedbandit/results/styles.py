@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 
 from fedbandit.core.arrays import Floats
 from fedbandit.experiments.experiment import Experiment
-from fedbandit.simulation.drawing import DASHES, line_style
+from fedbandit.simulation.drawing import COLOURS, DASHES, line_style
 
 # Algorithms that stand beside each other in experiments of several papers have the same hue in all of them.
 HUES = ("async-linucb", "sync-linucb", "lean-linucb", "async-linucb-am", "fedlinucb", "clustered-linucb",
@@ -64,6 +64,15 @@ def shades(place: int, points: int) -> list[dict[str, Any]]:
 def _hex(colour: Floats) -> str:
     red, green, blue = colour.tolist()
     return to_hex((red, green, blue))
+
+
+def marker_of(place: int) -> str:
+    """Return the marker of the n-th series: where colours begin again, with another one.
+
+    >>> marker_of(0), marker_of(10), line_style(0)["color"] == line_style(10)["color"]
+    ('o', '^', True)
+    """
+    return MARKERS[(place + 3 * (place // len(COLOURS))) % len(MARKERS)]
 
 
 class Looks:
