@@ -1,10 +1,13 @@
 """The one call behind the library, the command line and the experiments."""
 
+import time
+
 import numpy as np
 import pytest
 
 import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
+from samples.wall_clock import WallClock
 
 WORLD = fb.environment("linear", clients=4, arms=3, dimension=2, pool=10)
 
@@ -30,6 +33,26 @@ def test_the_result_says_what_was_run():
     result = fb.run("sync-linucb", WORLD, turns=20, seed=3)
     assert (result.algorithm, result.environment, result.seed, result.clients) == ("sync-linucb", "linear", 3, 4)
     assert result.world == WORLD.values()
+
+
+def test_seconds_are_those_of_turns_and_not_of_what_only_a_first_run_does(monkeypatch):
+    clock = WallClock()
+    monkeypatch.setattr(time, "perf_counter", clock)
+
+    def taking(seconds, do):
+        def slowly(*arguments):
+            clock.now += seconds
+            return do(*arguments)
+
+        return slowly
+
+    algorithm = fb.algorithm("async-linucb")
+    monkeypatch.setattr(type(algorithm), "federation", taking(60, type(algorithm).federation))  # imports, say
+    monkeypatch.setattr(type(WORLD), "turns", taking(7, type(WORLD).turns))
+    reading = iter([30])  # files, which are read once
+    setting = type(WORLD).setting
+    monkeypatch.setattr(type(WORLD), "setting", lambda world: taking(next(reading, 0), setting)(world))
+    assert fb.run(algorithm, WORLD, turns=20).seconds == 7
 
 
 BAD = [

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from fedbandit.advice.advice import Advice
 from fedbandit.advice.frontier import Point
 from fedbandit.files.amounts import shown_bytes
-from fedbandit.results.dots import MARKERS
+from fedbandit.results.styles import marker_of
 from fedbandit.simulation.drawing import COLOURS, STYLE, write
 
 
@@ -28,7 +28,7 @@ def draw_frontier(advice: Advice, folder: Path) -> list[Path]:
         for place, name in enumerate(names):
             style: dict[str, Any] = {
                 "color": COLOURS[place % len(COLOURS)],
-                "marker": MARKERS[place % len(MARKERS)],
+                "marker": marker_of(place),
                 "ls": "",
             }
             others = [each for each in advice.screened if each.candidate.name == name]

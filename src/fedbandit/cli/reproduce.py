@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
+from fedbandit.cli.numbers import Column, show_numbers
 from fedbandit.cli.reproduce_all import reproduce_all, reproduce_one
 from fedbandit.cli.screen import out
 from fedbandit.core.errors import InvalidInput
@@ -24,6 +24,7 @@ from fedbandit.results.reproduce import Reproduced
 from fedbandit.results.tables import read_table
 
 SENT = ("messages", "scalars", "bytes")
+SPARE = ("later regret", "scalars")  # what a narrow screen does without first
 
 
 def reproduce(
@@ -73,11 +74,10 @@ def reproduce(
 
 
 def _show_file(path: Path) -> None:
-    head, *lines = read_table(path)
-    table = Table(*map(escape, head))
-    for line in lines:
-        table.add_row(*map(escape, line))
-    out.print(table)
+    (group, *head), *lines = read_table(path)
+    names, *columns = zip(*lines, strict=True)
+    numbers = [Column(each, cells) for each, cells in zip(head, columns, strict=True)]
+    show_numbers([Column(group, names, is_name=True), *numbers], (), head[::-1], str(path), title="")
 
 
 def _columns(table: Numbers) -> list[str]:
@@ -116,15 +116,15 @@ def _chosen(chosen: Experiment, quick: bool, seeds: int | None) -> Experiment:
 
 
 def _show(found: Reproduced) -> None:
-    columns = _columns(found.table)
-    table = Table(title=escape(f"{found.experiment.id}: {found.experiment.title}"), title_justify="left")
-    table.add_column("series", no_wrap=True)
-    table.add_column("point", no_wrap=True)
-    for name in columns:
-        table.add_column(name.replace("_", " "), justify="right")
-    for row in found.table.rows:
-        table.add_row(escape(row.series), escape(row.point), *(_cell(name, row.measured[name]) for name in columns))
-    out.print(table)
+    rows, shown = found.table.rows, _columns(found.table)
+    columns = [
+        Column("series", [row.series for row in rows], is_name=True),
+        Column("point", [row.point for row in rows], is_name=True),
+        *(Column(name.replace("_", " "), [_cell(name, row.measured[name]) for row in rows]) for name in shown),
+    ]
+    outcomes = ("reward",) if shown[0] != "reward" else ()  # one of them always stays
+    title = f"{found.experiment.id}: {found.experiment.title}"
+    show_numbers(columns, SPARE, (*outcomes, "bytes"), str(found.folder / "table.csv"), title)
     for path in found.figures:
         if path.suffix == ".csv":
             _show_file(path)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-out = Console()
-err = Console(stderr=True)
+WIDE = 200  # columns of what is no screen: a file, or another program
 
 PATIENCE = 1.0  # seconds before a bar appears: short work needs none
+
+
+def as_wide_as_it_can(console: Console) -> Console:
+    """Return a console as wide as COLUMNS says or as the screen is; what is no screen is wide.
+
+    What goes into a file or to another program must not be cut as if it were a narrow terminal's.
+    """
+    if "COLUMNS" not in os.environ and not console.file.isatty():
+        console.width = WIDE
+    return console
+
+
+out = as_wide_as_it_can(Console())
+err = as_wide_as_it_can(Console(stderr=True))
 
 
 class Bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +13,11 @@ from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import OverTime
 from fedbandit.results.published_points import found, mark, published_of
 from fedbandit.results.record import Record
-from fedbandit.results.styles import OVER, coincide, height_of, hues, levels_of, shades
+from fedbandit.results.styles import CLEAR, Looks, coincide, height_of, hues, levels_of, marker_of, shades
+from fedbandit.simulation.drawing import CROWD
+
+BAND = 0.18  # how opaque the band around a line is, where there are few
+MARKS = 6  # markers along a line
 
 
 class Curve(NamedTuple):
@@ -36,27 +41,35 @@ def draw_curves(axes: Any, figure: OverTime, experiment: Experiment, records: Ma
     height = height_of(np.concatenate([curve.mean for curve in curves]), figure.log_y) if curves else 0.0
     is_one_label = len({curve.point for curve in curves}) == 1 and len(curves) > 1
     places, published = hues(experiment), published_of(experiment)
-    looks = {
-        label: iter(shades(place, sum(curve.series == label for curve in curves))) for label, place in places.items()
-    }
-    drawn: list[Floats] = []
+    counts = Counter(curve.series for curve in curves)
+    styles = {label: iter(enumerate(shades(place, counts[label]))) for label, place in places.items()}
+    looks, drawn = Looks(), list[Floats]()
+    alpha = BAND * min(1.0, CROWD / max(len(curves), 1))  # or else many bands hide each other's lines
     marked = 0
     for curve in curves:
-        style = next(looks[curve.series])
+        number, style = next(styles[curve.series])
+        style = looks.own(style)
         level = levels_of(curve.mean, figure.log_y)
         if coincide(level, drawn, height):
-            style = {**style, "ls": OVER}
+            style = looks.over(style)
         drawn.append(level)
         label = curve.series if is_one_label else f"{curve.series} {curve.point}".strip()
-        axes.plot(curve.turns, curve.mean, label=label, **style)
+        marked_at = _marks(number, counts[curve.series], len(curve.turns)) if counts[curve.series] > CLEAR else {}
+        axes.plot(curve.turns, curve.mean, label=label, **style, **marked_at)
         low, high = curve.mean - curve.spread, curve.mean + curve.spread
-        axes.fill_between(curve.turns, low, high, color=style["color"], alpha=0.18, lw=0)
+        axes.fill_between(curve.turns, low, high, color=style["color"], alpha=alpha, lw=0)
         beside = found(published, figure.y, curve.series, curve.point, curve.clients, figure.per_client)
         if beside is not None and not figure.rate:
             mark(axes, float(curve.turns[-1]), beside, style["color"])
             marked += 1
     axes.set_xlabel("rounds" if figure.by_round else "turns")
     return marked > 0
+
+
+def _marks(number: int, points: int, turns: int) -> dict[str, Any]:
+    """Return the markers of one of many points of a series: a few along its line, each point's elsewhere."""
+    apart = max(1, turns // MARKS)
+    return {"marker": marker_of(number), "ms": 4, "markevery": (apart * number // points, apart)}
 
 
 def _curve(figure: OverTime, series: str, point: str, group: Sequence[Record]) -> Curve:

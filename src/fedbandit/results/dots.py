@@ -14,10 +14,8 @@ from fedbandit.experiments.panel import Published
 from fedbandit.experiments.table import Row, Table
 from fedbandit.results.labels import Label
 from fedbandit.results.published_points import found, mark, published_of
-from fedbandit.results.styles import OVER, coincide, height_of, hues, levels_of, shades
+from fedbandit.results.styles import Looks, coincide, height_of, hues, levels_of, marker_of, shades
 from fedbandit.simulation.drawing import AXES
-
-MARKERS = "osD^vPX*<>"
 
 
 def draw_dots(axes: Any, figure: TradeOff | Against, experiment: Experiment, table: Table) -> tuple[list[Label], bool]:
@@ -25,27 +23,27 @@ def draw_dots(axes: Any, figure: TradeOff | Against, experiment: Experiment, tab
     places, published = hues(experiment), published_of(experiment)
     shown = [label for label in table.labels() if figure.shows(label)]
     height = height_of(np.array([_y(row, figure)[0] for label in shown for row in table.of(label)]), figure.log_y)
-    labels: list[Label] = []
+    looks, labels = Looks(), list[Label]()
     drawn: list[tuple[Floats, Floats]] = []
     marked = 0
     for label in shown:
-        (style,) = shades(places[label], 1)
+        style = looks.own(*shades(places[label], 1))
         rows = sorted(table.of(label), key=lambda row: row.mean(figure.x))
         silent = [row for row in rows if figure.log_x and row.mean(figure.x) == 0]
         marked += _mark_published(axes, figure, rows, silent, published, style["color"])
         for row in silent:  # no communication has no place on a logarithmic axis: a line across
             name = f"{label} {row.point}".strip()
-            axes.axhline(_y(row, figure)[0], color=style["color"], ls="--", lw=1.2, label=name)
+            axes.axhline(_y(row, figure)[0], lw=1.2, label=name, **looks.own({**style, "ls": "--"}))
         rows = [row for row in rows if row not in silent]
         if not rows:
             continue
         x = np.array([row.mean(figure.x) for row in rows])
         y, error = np.array([_y(row, figure) for row in rows]).T
         level = levels_of(y, figure.log_y)
-        look: dict[str, Any] = {**style, "marker": MARKERS[places[label] % len(MARKERS)], "ms": 5}
+        look: dict[str, Any] = {**style, "marker": marker_of(places[label]), "ms": 5}
         below = [other for at, other in drawn if at.shape == x.shape and np.allclose(at, x, rtol=0.02)]
         if coincide(level, below, height):  # rings around the dots below
-            look |= {"ls": OVER, "mfc": "none", "ms": 9}
+            look |= {**looks.over(style), "mfc": "none", "ms": 9}
         drawn.append((x, level))
         axes.errorbar(x, y, yerr=error, label=label, lw=1.2, capsize=2, **look)
         if isinstance(figure, TradeOff):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,9 @@ from matplotlib.transforms import Bbox
 from fedbandit.core.arrays import Floats
 
 SIZE = 7  # points of the letters
-AWAY = 5  # points between a dot and its name
+CLOSE = (5,)  # points between a dot and its name, across and up
+FARTHER = (12, 20, 30)  # where that is taken: a thin line leads there
+APART = 4.0  # pixels between two names beside each other
 DOT = 3.5  # points from the middle of a dot to its edge
 STEP = 6.0  # pixels between the places on a line that a name keeps off
 CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # where a name may stand, seen from its dot
@@ -29,19 +31,26 @@ class Label(NamedTuple):
 
 
 def annotate(axes: Any, labels: Sequence[Label]) -> None:
-    """Write each name beside its dot, off the lines if it can be; one that has no free place is left out."""
+    """Write each name beside its dot, off the lines if it can be, or farther away; one without a place is left out."""
     axes.figure.draw_without_rendering()
     half = DOT * axes.figure.dpi / 72
     legend = axes.get_legend()
     taken = [_box(axes.transData.transform((label.across, label.up)), half) for label in labels]
     taken += [legend.get_window_extent()] if legend else []
     lines = [_box(spot, 1.0) for spot in _along(axes)] if labels else []
-    for label in labels:
-        places = list(_places(axes, label, taken))
-        clear = [each for each in places if not any(each[1].overlaps(spot) for spot in lines)]
-        for how, box in (clear or places)[:1]:
-            taken.append(box)
-            axes.annotate(label.text, (label.across, label.up), **how)
+    crowded = [label for label in labels if not _write(axes, label, CLOSE, taken, lines)]
+    for label in crowded:  # when all that stand beside their dots are there
+        _write(axes, label, FARTHER, taken, lines)
+
+
+def _write(axes: Any, label: Label, away: Sequence[float], taken: list[Bbox], lines: Sequence[Bbox]) -> bool:
+    """Write a name where it is free, off the lines if it can be; tell whether it was."""
+    places = list(_places(axes, label, away, taken))
+    clear = [each for each in places if not any(each[1].overlaps(spot) for spot in lines)]
+    for how, box in (clear or places)[:1]:
+        taken.append(box.padded(APART, 0.0))
+        axes.annotate(label.text, (label.across, label.up), **how)
+    return bool(places)
 
 
 def _along(axes: Any) -> Iterator[Floats]:
@@ -60,15 +69,19 @@ def _box(spot: Floats, half: float) -> Bbox:
     return Bbox.from_extents(across - half, up - half, across + half, up + half)
 
 
-def _places(axes: Any, label: Label, taken: Sequence[Bbox]) -> Iterator[tuple[dict[str, Any], Bbox]]:
+def _places(
+    axes: Any, label: Label, distances: Sequence[float], taken: Sequence[Bbox]
+) -> Iterator[tuple[dict[str, Any], Bbox]]:
     """Yield how a name can stand, and the room that it takes there, inside the axes and where nothing else is."""
     inside = axes.get_window_extent()
-    for right, above in label.corners if label.text else ():
-        how = {
-            "xytext": (right * AWAY, above * AWAY), "textcoords": "offset points", "fontsize": SIZE,
+    for away, (right, above) in product(distances, label.corners if label.text else ()):
+        how: dict[str, Any] = {
+            "xytext": (right * away, above * away), "textcoords": "offset points", "fontsize": SIZE,
             "color": label.colour, "ha": "left" if right > 0 else "right", "va": "bottom" if above > 0 else "top",
         }  # fmt: skip
         name = axes.annotate(label.text, (label.across, label.up), **how)
+        if away not in CLOSE:
+            how["arrowprops"] = {"arrowstyle": "-", "lw": 0.5, "color": label.colour, "shrinkA": 0, "shrinkB": 2}
         box = name.get_window_extent()
         name.remove()
         is_inside = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1

@@ -18,7 +18,10 @@ from fedbandit.results.dots import draw_dots
 from fedbandit.results.labels import Label, annotate
 from fedbandit.results.published_points import explain
 from fedbandit.results.record import Record
-from fedbandit.simulation.drawing import AXES, CROWD, STYLE, axis_number, number_axes, write
+from fedbandit.simulation.drawing import AXES, COLOURS, CROWD, STYLE, axis_number, number_axes, write
+
+SIZE = (7.2, 4.6)  # inches
+ROWS = 25  # names of lines that fit beneath each other
 
 
 def draw(
@@ -35,7 +38,7 @@ def draw(
 
         return draw_groups(figure, experiment, records, folder, formats)
     with mpl.rc_context(STYLE):
-        canvas = Canvas(figsize=(7.2, 4.6), layout="constrained")
+        canvas = Canvas(figsize=SIZE, layout="constrained")
         axes = canvas.add_subplot()
         labels: list[Label] = []
         if isinstance(figure, OverTime):
@@ -47,13 +50,23 @@ def draw(
             explain(axes)
         axes.set_title(figure.title or experiment.title, loc="left", fontsize=11)
         axes.set_ylabel(_y_label(figure))
-        names = len(axes.get_legend_handles_labels()[1])
-        if names > CROWD:
-            axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside, where it hides nothing
-        elif names:
-            axes.legend(fontsize=8)
+        _explain_lines(canvas, axes)
         annotate(axes, labels)  # last, when all that takes room is there
         return write(canvas, folder / figure.file_name, formats)
+
+
+def _explain_lines(canvas: Canvas, axes: Any) -> None:
+    """Write the legend: beside the axes if there are many lines, where it hides nothing, and the canvas has room."""
+    names = len(axes.get_legend_handles_labels()[1])
+    if names <= CROWD:
+        if names:
+            axes.legend(fontsize=8)
+        return
+    columns = -(-names // ROWS)
+    long = {"handlelength": 3.5} if names > len(COLOURS) else {}  # to see dashes by
+    legend = axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), ncols=columns, **long)
+    if columns > 1:
+        canvas.set_size_inches(SIZE[0] + legend.get_window_extent().width / canvas.dpi, SIZE[1])
 
 
 def _y_label(figure: Figure) -> str:

@@ -20,6 +20,7 @@ from fedbandit.core.lots import propensity_without_lot
 from fedbandit.core.randomness import ClientStreams
 from fedbandit.core.shortcuts import RoundsShortcut, TurnsShortcut
 from fedbandit.core.turns import Duels, Observations, Turns
+from fedbandit.kernels.shared.compiled import starting
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.simulation.epochs import Epochs
 from fedbandit.simulation.release_noise import ReleaseNoise
@@ -44,7 +45,8 @@ def simulate(
     algorithm and sizes that have a past: the run goes on from what they know, and they stay as they are.
     """
     setting = _setting(algorithm, environment, turns, seed)
-    sides = algorithm.federation(setting)
+    with starting():  # where an algorithm imports what only it needs
+        sides = algorithm.federation(setting)
     trace = Trace.empty(turns)
     wire = begin(sides, setting.clients, trace.ledger) if begun is None else begun.copied(trace.ledger)
     wire.noise = ReleaseNoise(seed, environment.release_noise())

@@ -11,7 +11,7 @@ import numpy as np
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
-from fedbandit.kernels.shared.compiled import seconds_compiling
+from fedbandit.kernels.shared.compiled import seconds_starting
 from fedbandit.protocol.chosen_algorithm import chosen_algorithm
 from fedbandit.simulation.in_process import simulate
 from fedbandit.simulation.result import Result
@@ -40,10 +40,11 @@ def run(
     world = environment_named(environment) if isinstance(environment, str) else environment
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
-    count = world.setting().horizon if turns is None else turns
-    began = time.perf_counter() - seconds_compiling()
+    setting = world.setting()  # a world of data reads them here, before the clock runs
+    count = setting.horizon if turns is None else turns
+    began = time.perf_counter() - seconds_starting()
     trace, wire = simulate(chosen, world, count, seed, progress)
-    seconds = time.perf_counter() - seconds_compiling() - began
+    seconds = time.perf_counter() - seconds_starting() - began
     return Result.of(
         trace,
         seconds,
@@ -52,7 +53,7 @@ def run(
         environment=world.id,
         world=world.values(),
         seed=seed,
-        clients=world.setting().clients,
+        clients=setting.clients,
         warnings=tuple(wire.clients.warnings),
     )
 

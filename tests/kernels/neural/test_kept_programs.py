@@ -16,13 +16,13 @@ pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
 RUN = """
 import collections, json
 import jax
-from fedbandit.kernels.shared.compiled import seconds_compiling
+from fedbandit.kernels.shared.compiled import seconds_starting
 
 events = collections.Counter()
 jax.monitoring.register_event_listener(lambda event, **_: events.update([event.rpartition("/")[2]]))
 {program}
 told = {{name: events[name] for name in ("compile_requests_use_cache", "cache_hits", "cache_misses")}}
-print(json.dumps({{**told, "found": found, "seconds": seconds_compiling()}}))
+print(json.dumps({{**told, "found": found, "seconds": seconds_starting()}}))
 """
 FEDERATION = """
 import fedbandit as fb

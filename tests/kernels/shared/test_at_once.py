@@ -101,23 +101,23 @@ def test_one_source_becomes_several_kernels():
 
 COLD = """
 import sys, numpy as np, fedbandit as fb
-from fedbandit.kernels.shared.compiled import seconds_compiling
+from fedbandit.kernels.shared.compiled import seconds_starting
 result = fb.run("async-linucb", fb.environment("linear", clients=3, arms=3, dimension=2), turns=20)
-print(result.seconds, seconds_compiling())
+print(result.seconds, seconds_starting())
 """
 
 
 @pytest.mark.slow
-def test_compiling_is_said_once_on_standard_error_and_not_booked_as_work(tmp_path, monkeypatch):
+def test_compiling_is_said_once_on_standard_error_and_neither_it_nor_loading_is_booked_as_work(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     first, second = (
         subprocess.run([sys.executable, "-c", COLD], check=True, capture_output=True, text=True) for _ in range(2)
     )
-    seconds, compiling = map(float, first.stdout.split())
     assert first.stderr.count("compiling") == 1
-    assert seconds < compiling
     assert second.stderr == ""
-    assert float(second.stdout.split()[1]) == 0.0
+    for start in (first, second):
+        seconds, starting = map(float, start.stdout.split())
+        assert seconds < starting
 
 
 def test_a_second_thread_that_calls_while_the_first_begins_waits_for_it(monkeypatch):

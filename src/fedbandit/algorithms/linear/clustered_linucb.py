@@ -64,6 +64,7 @@ from fedbandit.kernels.linear.peers import Verdicts, no_verdicts, peers_of
 from fedbandit.kernels.linear.sharing import Shared, nothing_shared, room_for, take_in_upload
 from fedbandit.kernels.linear.telling_apart import Told, nothing_told
 from fedbandit.kernels.linear.turns import TurnKernels
+from fedbandit.kernels.shared.compiled import starting
 from fedbandit.kernels.shared.rows import roomier
 
 
@@ -137,7 +138,8 @@ class ClusteredServer(Server):
         others = len(self.margins) - 1
         if others == 0 or self.test_level == 0:
             return math.inf
-        from scipy.special import gammainccinv  # slow to import, and only a server that hears something needs it
+        with starting():  # slow to import, and only a server that hears something needs it
+            from scipy.special import gammainccinv
 
         quantile = 2.0 * float(gammainccinv(self.dimension / 2, self.test_level / others))
         return (self.noise * math.sqrt(quantile) + math.sqrt(self.rho)) ** 2

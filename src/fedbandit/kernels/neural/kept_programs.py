@@ -15,15 +15,17 @@ from pathlib import Path
 import jax
 
 from fedbandit.files.cache_folder import cache_folder
-from fedbandit.kernels.shared.compiled import add_seconds_compiling
+from fedbandit.kernels.shared.compiled import add_seconds
 
 LEAST_SECONDS = "jax_persistent_cache_min_compile_time_secs"  # JAX keeps by default what took a second or more
-COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration")
+BACKEND = "/jax/core/compile/backend_compile_duration"  # to compile a program, or to load a kept one
+LOADING = "/jax/compilation_cache/cache_retrieval_time_sec"  # the part of it that is no compiling
+EVERY_TIME = ("/jax/core/compile/jaxpr_trace_duration", "/jax/core/compile/jaxpr_to_mlir_module_duration")
 
 
 @lru_cache(maxsize=1)
 def keep_programs() -> None:
-    """Begin to keep what is compiled from now on, and to count how long compiling takes."""
+    """Begin to keep what is compiled from now on, and to count how long making programs takes."""
     jax.monitoring.register_event_duration_secs_listener(_count)
     if jax.config.jax_compilation_cache_dir is not None or not jax.config.jax_enable_compilation_cache:
         return
@@ -47,5 +49,9 @@ def _can_be_written(folder: Path) -> bool:
 
 
 def _count(event: str, seconds: float, **_: str | int) -> None:
-    if event in COMPILING:
-        add_seconds_compiling(seconds)
+    if event == BACKEND:
+        add_seconds(starting=seconds, compiling=seconds)
+    elif event == LOADING:
+        add_seconds(starting=0.0, compiling=-seconds)
+    elif event in EVERY_TIME:
+        add_seconds(starting=seconds, compiling=0.0)

@@ -12,7 +12,8 @@ their arrays (`borrowing`) and are parts of the one that calls them where that i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal, ParamSpec, TypeVar, cast
@@ -22,28 +23,43 @@ from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 from fedbandit.core.version import VERSION
-from fedbandit.kernels.shared.compile_time import Stopwatch
+from fedbandit.kernels.shared.compile_time import Compiling, Stopwatch
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _KERNELS = [each.stat() for each in Path(__file__).parents[1].rglob("*.py")]
-_STOPWATCH = Stopwatch()
-event.register("numba:compile", _STOPWATCH)  # type: ignore[no-untyped-call]
+_STARTING, _COMPILING = Stopwatch(), Compiling()
+# Numba holds this lock while it compiles a kernel, loads one from its cache or saves it there, and at no other call.
+event.register("numba:compiler_lock", _STARTING)  # type: ignore[no-untyped-call]
+event.register("numba:compile", _COMPILING)  # type: ignore[no-untyped-call]
 
 
-def seconds_compiling() -> float:
-    """Return how long this thread has spent on compiling so far: time that is no work's own.
+def seconds_starting() -> float:
+    """Return how long this thread has spent so far on what only a first use takes, and which is no work's own time.
 
-    >>> seconds_compiling() >= 0.0
+    That is to compile kernels or to load them, and to import what not everybody needs.
+
+    >>> seconds_starting() >= 0.0
     True
     """
-    return _STOPWATCH.seconds
+    return _STARTING.seconds
 
 
-def add_seconds_compiling(seconds: float) -> None:
-    """Count what another compiler took, in this thread."""
-    _STOPWATCH.add(seconds)
+def add_seconds(starting: float, compiling: float) -> None:
+    """Count what another compiler took, in this thread: for all that only a first use takes, and for compiling."""
+    _STARTING.add(starting)
+    _COMPILING.add(compiling)
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Count what is done within as starting: for an import at the place that needs it, which is slow only once."""
+    _STARTING.on_start()
+    try:
+        yield
+    finally:
+        _STARTING.on_end()
 
 
 def compiled(
