@@ -15,7 +15,7 @@ from fedbandit.core.algorithm import Setting
 from fedbandit.core.turns import Duels, Rewards, Turns
 
 CLIENTS, ARMS, DIMENSION = 3, 4, 5
-NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install 'fedbandit[neural]'")
+NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install '.[neural]'")
 
 
 def algorithm_names(later: Container[str] = ()) -> list[Any]:

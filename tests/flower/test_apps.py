@@ -88,14 +88,14 @@ options.backend.init-args.num-cpus = 1
 def test_without_flower_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "flwr", None)
     for make in (lambda: client_app(lambda turn: None), server_app):
-        with pytest.raises(InvalidInput, match=r"^apps of Flower need flwr: install fedbandit\[flower\]$"):
+        with pytest.raises(InvalidInput, match=r"^apps of Flower need flwr: install fedbandit with its extra flower$"):
             make()
 
 
 @pytest.fixture
 def flower(tmp_path):
     """An app in a folder, in which Flower keeps its own files, too, and the programs that run it."""
-    pytest.importorskip("flwr", reason="needs Flower: pip install 'fedbandit[flower]' 'flwr[simulation]'")
+    pytest.importorskip("flwr", reason="needs Flower: pip install '.[flower]' 'flwr[simulation]'")
     package = tmp_path / "app" / "clinics"
     package.mkdir(parents=True)
     given = {key: value for key, value in federation(NAME, ROUNDS).items() if key != "set"}

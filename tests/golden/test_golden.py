@@ -24,7 +24,7 @@ from golden.moved import move_to_where_it_stands_today
 
 HERE = Path(__file__).parent
 VERSIONS = sorted(folder.name for folder in HERE.glob("[0-9]*"))
-NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install 'fedbandit[neural]'")
+NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="needs JAX: pip install '.[neural]'")
 NAMES = [pytest.param(name, marks=NEEDS_JAX) if name.startswith("fn-") else name for name in story.FEDERATIONS]
 EXACT = {"async-linucb", "sync-linucb", "fedego-lasso"}  # whose sums no machine has to round
 SUMS = {"gram", "moment", "new_gram", "new_moment"}

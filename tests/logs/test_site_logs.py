@@ -15,7 +15,7 @@ from fedbandit.cli.main import app, main
 from fedbandit.logs.packing import pack
 from samples.wall_clock import WallClock
 
-NEEDS_ARROW = pytest.mark.skipif(find_spec("pyarrow") is None, reason="needs pyarrow: pip install 'fedbandit[logs]'")
+NEEDS_ARROW = pytest.mark.skipif(find_spec("pyarrow") is None, reason="needs pyarrow: pip install '.[logs]'")
 FEATURES = {
     "context": {"segment": {"kind": "category", "levels": ["new", "gold"]}},
     "arm": {"price": {"kind": "number", "range": [0, 500]}, "id": {"kind": "hashed", "size": 4}},

@@ -28,7 +28,7 @@ def test_messages_of_many_dimensions_are_refused_in_words():
 
 @pytest.mark.parametrize("name", ["fn-ucb", "fn-ucb-less"])
 def test_matrices_of_a_wide_network_are_refused_and_the_remedies_help(name):
-    pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+    pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
     with pytest.raises(InvalidInput, match=f"{name} has messages of .*: set diagonal=true or lower the width"):
         Charter.named(name, SHUTTLE, width=20).require_messages_within(MOST)
     Charter.named(name, SHUTTLE, width=20, diagonal=True).require_messages_within(MOST)

@@ -15,7 +15,7 @@ from fedbandit.protocol.changing import changed
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.securing import AGGREGABLE
 
-pytest.importorskip("cryptography", reason="needs the extra for deployments: pip install 'fedbandit[deploy]'")
+pytest.importorskip("cryptography", reason="needs the extra for deployments: pip install '.[deploy]'")
 
 SIZES = {"clients": 5, "arms": 2, "dimension": 3, "horizon": 1, "epoch_seconds": None, "features": None}
 
@@ -94,5 +94,5 @@ def test_a_cohort_of_many_is_refused():
 
 def test_without_the_library_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(InvalidInput, match=r"needs the library cryptography: install fedbandit\[deploy\]"):
+    with pytest.raises(InvalidInput, match=r"needs the library cryptography: install fedbandit with its extra deploy"):
         agreed().build()

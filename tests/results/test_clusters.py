@@ -49,7 +49,7 @@ def test_what_is_no_cluster_is_refused(address, sentence):
 @pytest.mark.parametrize(("address", "package"), [("dask://one:1", "distributed"), ("ray", "ray")])
 def test_a_package_that_is_not_installed_is_named(monkeypatch, address, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InvalidInput, match=rf"--on {address} needs {package}: install fedbandit\["):
+    with pytest.raises(InvalidInput, match=rf"--on {address} needs {package}: install fedbandit with its extra "):
         cluster_at(address)
 
 
@@ -84,7 +84,7 @@ class Killed:
 
 @pytest.mark.slow
 def test_dask_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'fedbandit[dask]'")
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install '.[dask]'")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
         address = local.scheduler_address.replace("tcp://", "dask://")
         killed = Killed(lambda: [worker.pid for worker in local.workers.values()])
@@ -106,7 +106,7 @@ def reap():
 @pytest.mark.filterwarnings("ignore:os.fork.. was called:RuntimeWarning")  # Ray forks, and other tests have loaded JAX
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning", "ignore:subprocess .* still:ResourceWarning")
 def test_ray_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp_path):
-    ray = pytest.importorskip("ray", reason="needs Ray: pip install 'fedbandit[ray]'")
+    ray = pytest.importorskip("ray", reason="needs Ray: pip install '.[ray]'")
 
     def workers():
         found = [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"ray::" in each.read_bytes()]
@@ -127,7 +127,7 @@ def test_ray_gives_the_same_and_loses_nothing_when_a_worker_is_killed(here, tmp_
 
 @pytest.mark.slow
 def test_nobody_at_the_address_of_a_scheduler_is_said_in_one_sentence():
-    pytest.importorskip("distributed", reason="needs Dask: pip install 'fedbandit[dask]'")
+    pytest.importorskip("distributed", reason="needs Dask: pip install '.[dask]'")
     with pytest.raises(InvalidInput, match=r"--on dask://127.0.0.1:1: no scheduler of Dask answers there"):
         cluster_at("dask://127.0.0.1:1")
 

@@ -15,7 +15,7 @@ from fedbandit.simulation.faults.run import FAULTS, FaultyRun
 from reference.networks import Symmetric
 from samples.bag import Bag, steps
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 CLIENTS, ARMS, DIMENSION, WIDTH = 3, 2, 2, 6
 SMALL = {"width": WIDTH, "train_steps": 1, "precision": "float64"}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fedbandit.core.algorithm import Setting
+from fedbandit.core.around import innermost
 from fedbandit.core.bounds import Bounds
 from fedbandit.core.turns import Rewards, Turns
 from fedbandit.durable.coordinator.validation import Limits
@@ -19,7 +20,7 @@ from samples import pair
 from samples.secure_rounds import SITES, Rounds
 from simulation.secure_runs import CHECKERS, KEEPING, ended, secure_sites
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 from fedbandit.kernels.neural import subspace
 from fedbandit.kernels.neural.sums import total
@@ -83,7 +84,7 @@ def amiss(run):
     found = [f"{checker.__name__}: {finding}" for checker in CHECKERS[1:] for finding in checker(run)]
     if {"restore", "lose_disk"} & set(run.history.steps):
         return found
-    network = run.charter.build().clients.rounds.network
+    network = innermost(run.charter.build().clients).rounds.network
     literal = Symmetric(network.inputs, WIDTH, 1)
     waiting = {name for site in run.sites for name in site.node.life.waiting}
     features, rewards = [np.zeros(network.coordinates)], [0.0]

@@ -41,7 +41,9 @@ def join(
     try:
         from fedbandit.service.roster.joining import join as join_now
     except ImportError:
-        raise InvalidInput("certificates need the library cryptography: install fedbandit[deploy]") from None
+        raise InvalidInput(
+            "certificates need the library cryptography: install fedbandit with its extra deploy"
+        ) from None
     joined = join_now(sys.stdin.read() if token == "-" else token, folder)
     typer.echo(joined.credential)
     typer.echo(

@@ -171,5 +171,5 @@ def _flower() -> Any:
         import flwr.clientapp
         import flwr.serverapp
     except ImportError:
-        raise InvalidInput("apps of Flower need flwr: install fedbandit[flower]") from None
+        raise InvalidInput("apps of Flower need flwr: install fedbandit with its extra flower") from None
     return flwr

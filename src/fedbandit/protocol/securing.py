@@ -86,7 +86,9 @@ def secured(sides: Federation, algorithm: Algorithm, setting: Setting, number: i
     try:
         import cryptography  # noqa: F401  what only deployments need
     except ImportError:
-        raise InvalidInput("secure_aggregation needs the library cryptography: install fedbandit[deploy]") from None
+        raise InvalidInput(
+            "secure_aggregation needs the library cryptography: install fedbandit with its extra deploy"
+        ) from None
     from fedbandit.secure.clients import SecureClients
     from fedbandit.secure.member import Participation
     from fedbandit.secure.server import SecureServer

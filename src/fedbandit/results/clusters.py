@@ -109,4 +109,4 @@ def _imported(package: str, address: str, extra: str) -> Any:
     try:
         return import_module(package)
     except ImportError:
-        raise InvalidInput(f"--on {address} needs {package}: install fedbandit[{extra}]") from None
+        raise InvalidInput(f"--on {address} needs {package}: install fedbandit with its extra {extra}") from None

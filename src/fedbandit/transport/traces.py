@@ -67,7 +67,7 @@ class Tracing:
         try:
             from opentelemetry import context, propagate, trace
         except ImportError:
-            raise InvalidInput("traces need opentelemetry-api: install fedbandit[telemetry]") from None
+            raise InvalidInput("traces need opentelemetry-api: install fedbandit with its extra telemetry") from None
         self._trace, self._propagate, self._contexts = trace, propagate, context
         self._tracer = trace.get_tracer("fedbandit", VERSION)
         self._attributes = _named(attributes)

@@ -15,7 +15,7 @@ from fedbandit.kernels.neural import subspace
 from fedbandit.wire import decode, encode
 from reference.networks import Symmetric
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 SITES, ARMS, DIMENSION, WIDTH = 3, 3, 2, 8
 SMALL = {"width": WIDTH, "train_steps": 2, "precision": "float64", "weight": "theory"}

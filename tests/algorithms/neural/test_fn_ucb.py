@@ -15,7 +15,7 @@ from reference.nonlinear import block_rounds, nonlinear_rounds
 from samples.runs import ByMessages
 from samples.worlds import recorded
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 SMALL = {"width": 6, "train_steps": 5, "precision": "float64"}
 MAKERS = {"symmetric": symmetric_network, "normal": normal_network}

@@ -62,7 +62,7 @@ def test_a_gram_matrix_that_two_coordinates_show_to_be_none_is_refused():
 
 
 def built(name, **changes):
-    pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+    pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
     return fb.algorithm(name, width=4, train_steps=1, **changes).build(SETTING)
 
 

@@ -14,7 +14,7 @@ from reference.nonlinear import nonlinear_rounds
 from samples.runs import ByMessages, assert_same_trace
 from samples.worlds import recorded
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 SMALL = {"width": 6, "train_steps": 5}
 EXACT = {**SMALL, "precision": "float64"}

@@ -12,7 +12,7 @@ import pytest
 import fedbandit as fb
 
 HAS_JAX = find_spec("jax") is not None
-needs_jax = pytest.mark.skipif(not HAS_JAX, reason="needs JAX: pip install 'fedbandit[neural]'")
+needs_jax = pytest.mark.skipif(not HAS_JAX, reason="needs JAX: pip install '.[neural]'")
 NEURAL = ["fn-ucb", "fn-ucb-less", "neural-ucb", "neural-ts"]
 SETTING = fb.Setting(clients=2, arms=3, dimension=4, horizon=10)
 

@@ -18,7 +18,7 @@ from fedbandit.simulation.in_process import simulate
 from samples.runs import ByMessages, assert_same_trace
 from samples.worlds import recorded
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 CLIENTS, ROUNDS = 3, 540  # beyond the 512 rows after which inverses are computed afresh
 SMALL = {"width": 4, "train_steps": 2, "train_until": 150, "precision": "float64"}

@@ -10,7 +10,7 @@ from algorithms.neural.test_fn_ucb import COSINE, compare
 from fedbandit.algorithms.neural.shared.messages import Call
 from reference.nonlinear import nonlinear_rounds
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 
 @pytest.mark.parametrize(

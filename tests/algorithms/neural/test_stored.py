@@ -11,7 +11,7 @@ from fedbandit.core.turns import Observations
 from fedbandit.wire import encode
 from fedbandit.wire.state import decode_state, encode_state
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 SMALL = {"width": 2, "train_steps": 1, "train_until": 3, "sync_threshold": np.inf}
 STORED = (100, 509, 514)  # 512 observations are added up at once

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+jax = pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 import jax.numpy as jnp  # noqa: E402
 
 from fedbandit.kernels.neural.descent import REGULARISERS, descend  # noqa: E402

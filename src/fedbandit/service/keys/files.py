@@ -109,7 +109,9 @@ def _certificates() -> ModuleType:
     try:
         from fedbandit.service.keys import certificates
     except ImportError:
-        raise InvalidInput("certificates need the library cryptography: install fedbandit[deploy]") from None
+        raise InvalidInput(
+            "certificates need the library cryptography: install fedbandit with its extra deploy"
+        ) from None
     return certificates
 
 

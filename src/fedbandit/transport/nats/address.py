@@ -22,7 +22,9 @@ def client_library() -> Any:
     try:
         return import_module("nats")
     except ImportError:
-        raise InvalidInput("a broker is reached through the library nats-py: install fedbandit[deploy]") from None
+        raise InvalidInput(
+            "a broker is reached through the library nats-py: install fedbandit with its extra deploy"
+        ) from None
 
 
 @dataclass(frozen=True)

