@@ -12,7 +12,8 @@ from fedbandit.cli.files import check_drawing
 from fedbandit.cli.screen import Bar, out
 from fedbandit.environments.linear import Linear
 from fedbandit.simulation.result import Result
-from fedbandit.simulation.run import algorithm_named, run
+from fedbandit.simulation.run import algorithm as algorithm_named
+from fedbandit.simulation.run import run
 
 TURNS = 30_000
 CAST: tuple[tuple[str, str, dict[str, float]], ...] = (

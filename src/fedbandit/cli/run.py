@@ -16,7 +16,8 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.results.sweep import sweep
 from fedbandit.simulation.result import Result
-from fedbandit.simulation.run import algorithm_named, environment_named
+from fedbandit.simulation.run import algorithm as algorithm_named
+from fedbandit.simulation.run import environment as environment_named
 from fedbandit.simulation.run import run as run_one
 
 SHORT = ("regret", "reward", "messages", "scalars", "bytes", "seconds")  # what fits beside each other

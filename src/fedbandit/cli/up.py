@@ -18,7 +18,7 @@ from fedbandit.cli.screen import err, out
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
-from fedbandit.simulation.run import algorithm_named
+from fedbandit.simulation.run import algorithm as algorithm_named
 
 if TYPE_CHECKING:
     from fedbandit.service.demo.local import LocalFederation

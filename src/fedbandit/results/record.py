@@ -20,7 +20,9 @@ from fedbandit.experiments.table import CURVES, QUANTITIES
 from fedbandit.files.npz import read_npz
 from fedbandit.results.provenance import made_here
 from fedbandit.simulation.result import Result
-from fedbandit.simulation.run import algorithm_named, environment_named, run
+from fedbandit.simulation.run import algorithm as algorithm_named
+from fedbandit.simulation.run import environment as environment_named
+from fedbandit.simulation.run import run
 
 CHECKPOINTS = 250
 TOTALS = tuple(name for name in QUANTITIES if name not in ("later_regret", "processor_seconds"))

@@ -14,7 +14,7 @@ from fedbandit.environments.recommendation import Recommendation
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.figures import Map
 from fedbandit.results.record import Record, group_of
-from fedbandit.simulation.run import environment_named
+from fedbandit.simulation.run import environment as environment_named
 
 
 def positions(experiment: Experiment) -> Floats:

@@ -37,7 +37,7 @@ def run(
     (100, np.True_)
     """
     chosen = chosen_algorithm(algorithm, parameters)
-    world = environment_named(environment) if isinstance(environment, str) else environment
+    world = environments[environment].from_values({}) if isinstance(environment, str) else environment
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed must be a whole number of at least 0, not {seed!r}: give one")
     setting = world.setting()  # a world of data reads them here, before the clock runs
@@ -76,7 +76,3 @@ def environment(name: str, **parameters: Any) -> Environment:
     7
     """
     return environments[name].from_values(parameters)
-
-
-# For code in which `algorithm` and `environment` are variables.
-algorithm_named, environment_named = algorithm, environment
