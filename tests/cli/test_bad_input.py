@@ -77,7 +77,7 @@ COMMANDS = {
     "no turns": ((*RUN, "--turns", "0"), "turns must be a whole number of at least 1, not 0: give how many turns"),
     "negative turns": ((*RUN, "--turns", "-5"), "turns must be a whole number of at least 1, not -5: give how many"),
     "turns beyond memory": ((*RUN, "--turns", "10" * 15), f"turns={'10' * 15} do not fit into memory: run fewer"),
-    "clients beyond memory": ((*RUN, "--world", "clients=1e15"), "this does not fit into memory"),
+    "clients beyond memory": ((*RUN, "--world", "clients=1e15"), f"clients={10**15} do not fit into memory: take"),
     "features beyond memory": ((*RUN, "--world", "dimension=1e10"), "this does not fit into memory"),
     "a negative seed": ((*RUN, "--seed", "-1"), "--seed must be at least 0, not -1: give a whole number from 0 on"),
     "no seeds": ((*RUN, "--seeds", "0"), "--seeds must be at least 1, not 0: give the number of repetitions"),

@@ -23,6 +23,7 @@ from fedbandit.core.turns import Duels, Observations, Turns
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.simulation.epochs import Epochs
 from fedbandit.simulation.release_noise import ReleaseNoise
+from fedbandit.simulation.room import require_room
 from fedbandit.simulation.trace import Trace
 from fedbandit.simulation.wire import Wire, begin
 
@@ -44,6 +45,7 @@ def simulate(
     algorithm and sizes that have a past: the run goes on from what they know, and they stay as they are.
     """
     setting = _setting(algorithm, environment, turns, seed)
+    require_room(algorithm, environment, setting, turns)
     sides = algorithm.federation(setting)
     trace = Trace.empty(turns)
     wire = begin(sides, setting.clients, trace.ledger) if begun is None else begun.copied(trace.ledger)
