@@ -1,5 +1,6 @@
 """A cohort that does not fit into memory is refused before any of it is taken."""
 
+import numpy as np
 import pytest
 
 import fedbandit as fb
@@ -56,6 +57,18 @@ def test_of_every_algorithm_whose_clients_remember_anything_it_is_known_how_much
     share = room._share(fb.algorithm(name), fb.Setting(clients=10**6, arms=3, dimension=4, horizon=10))
     assert share.always >= 16  # what it has sent and received
     assert share.always + share.acting < 1_000_000
+
+
+def test_only_arrays_that_nodes_hold_are_counted_and_nothing_that_they_call():
+    class Node:
+        rows = np.zeros(9)
+
+        def __init__(self):
+            self.known = {"own": [np.zeros(2), np.zeros(3)]}
+            self.again = self.known
+            self.function, self.module, self.kind = pytest.fixture, pytest, Node
+
+    assert sum(room._sizes(Node(), set())) == 40
 
 
 def test_clients_that_hardly_ever_arrive_need_no_memory(monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from fedbandit.core.algorithm import Algorithm, Setting
@@ -74,7 +75,7 @@ def _sizes(thing: Any, seen: set[int]) -> Iterable[int]:
     if id(thing) in seen:
         return
     seen.add(id(thing))
-    if isinstance(getattr(thing, "nbytes", None), int):
+    if hasattr(type(thing), "nbytes"):
         yield thing.nbytes
     elif isinstance(thing, dict):
         for each in thing.values():
@@ -82,7 +83,7 @@ def _sizes(thing: Any, seen: set[int]) -> Iterable[int]:
     elif isinstance(thing, list | tuple):
         for each in thing:
             yield from _sizes(each, seen)
-    elif hasattr(thing, "__dict__") and not isinstance(thing, type):
+    elif hasattr(thing, "__dict__") and not callable(thing) and not isinstance(thing, ModuleType):
         yield from _sizes(vars(thing), seen)
 
 
@@ -92,5 +93,5 @@ def _roughly(count: int) -> int:
     >>> _roughly(123_456), _roughly(7)
     (120000, 7)
     """
-    size = 10 ** max(0, len(str(count)) - 2)
+    size: int = 10 ** max(0, len(str(count)) - 2)
     return count // size * size
