@@ -125,8 +125,8 @@ COMMANDS = {
         "--save takes one run, but --seeds is 2: run one seed at a time",
     ),
     "two things in one file": (
-        (*RUN, "--trace", "x", "--save", "./x"),
-        "--trace and --save are both x: give each a file of its own",
+        (*RUN, "--trace", "x.npz", "--save", "./x.npz"),
+        "--trace and --save are both x.npz: give each a file of its own",
     ),
     "nothing to describe": (("describe",), "Missing argument"),
     "an unknown name to describe": (

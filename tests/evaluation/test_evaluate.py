@@ -178,7 +178,7 @@ def test_a_policy_is_judged_with_the_features_of_its_site():
     features = fb.Features({"arm": {"price": {"kind": "number", "range": [0, 1]}}})
     with (
         fb.Site("local-linucb", features=features, fresh=1) as site,
-        pytest.raises(fb.InvalidInput, match="but none were"),
+        pytest.raises(fb.InvalidInput, match=r"but none were given: give those of its site \(--features FILE\)"),
     ):
         fb.evaluate(log_of(SMALL), site.policy())
 
@@ -219,7 +219,7 @@ def test_a_log_that_cannot_tell_is_refused_in_one_sentence(change, policy, reaso
 
 def test_too_few_rows_are_refused_unless_they_are_wanted_anyway(caplog):
     some = {name: array[:60] for name, array in SMALL.items()}
-    with pytest.raises(fb.InvalidInput, match=r"\d+ effective rows: the log has too few choices .*; give anyway"):
+    with pytest.raises(fb.InvalidInput, match=r"\d+ effective rows: the log has too few choices .*; give anyway \(--anyway\)"):
         fb.evaluate(log_of(some), some["policy"])
     with caplog.at_level(logging.WARNING, "fedbandit.evaluation"):
         fb.evaluate(log_of(some), some["policy"], anyway=True)

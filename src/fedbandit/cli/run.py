@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from fedbandit.cli.files import check_drawing, check_file
+from fedbandit.cli.files import check_drawing, check_ending, check_file
 from fedbandit.cli.screen import Bar, err, out
 from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
@@ -107,7 +107,12 @@ def _check_outputs(trace: Path | None, figure: Path | None, save: Path | None, s
     for option, path in (("--trace", trace), ("--figure", figure), ("--save", save)):
         if path is None:
             continue
-        (check_drawing if option == "--figure" else check_file)(option, path)
+        if option == "--figure":
+            check_drawing(option, path)
+        elif option == "--save":
+            check_ending(option, path, ".npz")
+        else:
+            check_file(option, path)
         if seeds > 1 and option != "--figure":
             raise InvalidInput(f"{option} takes one run, but --seeds is {seeds}: run one seed at a time")
         if path.absolute() in taken:
