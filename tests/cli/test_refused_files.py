@@ -27,7 +27,7 @@ def files(fedbandit, tmp_path):
     (tmp_path / "empty.db").write_text("")
     (tmp_path / "folder").mkdir()
     (tmp_path / "x.toml").write_text('store = "site.db"\nx = 3\n')
-    (tmp_path / "log.csv").write_text("site,time,choice,reward,propensity,f\na,1,a,1,0.5,2\n")
+    (tmp_path / "log.csv").write_text("site,time,choice,reward,propensity,f\na,1,a,1,0.5,2\na,2,b,0,0.5,2\n")
     (tmp_path / "coordinator.toml").write_text(COORDINATOR)
 
 
@@ -61,7 +61,7 @@ FILES = {
     ),
     "a leaderboard of nothing": (
         ("leaderboard", "--output", "nosuch", "--store", "stored"),
-        "no runs of leaderboard/linear-tuning are stored in stored, and none were found to store: run "
+        "no runs of leaderboard/linear-tuning are all in --output nosuch, nor stored in --store stored: run "
         "`fedbandit reproduce leaderboard/linear-tuning` first",
     ),
 }

@@ -10,6 +10,7 @@ import typer
 
 from fedbandit.cli.operating import FILE, Federation, File, federation_of
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.amounts import counted
 
 if TYPE_CHECKING:
     from fedbandit.durable.audit import Audit, Sent
@@ -62,13 +63,15 @@ def _show(found: Audit, last: int) -> None:
         out.print(table)
     sites = len({each.site for each in found})
     total = sum(each.bytes for each in found)
-    typer.echo(f"{len(found.messages)} messages of {sites} sites, {total} bytes; {len(shown)} of them are shown")
+    every = f"{counted(len(found.messages), 'message')} of {counted(sites, 'site')}, {counted(total, 'byte')}"
+    typer.echo(f"{every}; {len(shown)} of them {'is' if len(shown) == 1 else 'are'} shown")
     for line in found.missing:
         typer.echo(f"not kept: {line}")
     few = found.too_small
     if few:
+        some = counted(len(few), "message rests", "messages rest")
         typer.echo(
-            f"fedbandit: {len(few)} messages rest on fewer observations than smallest_upload, the first of site "
+            f"fedbandit: {some} on fewer observations than smallest_upload, the first of site "
             f"{few[0].site} with number {few[0].number}: its observations may be computed from it",
             err=True,
         )

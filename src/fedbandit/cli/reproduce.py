@@ -18,6 +18,7 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
+from fedbandit.files.amounts import counted
 from fedbandit.results.clusters import cluster_at
 from fedbandit.results.everything import experiments_of, panels_of
 from fedbandit.results.reproduce import Reproduced
@@ -131,6 +132,6 @@ def _show(found: Reproduced) -> None:
     for sentence, verdict in found.verdicts:
         colour = "green" if verdict.answer == "holds" else "yellow"
         out.print(f"{escape(sentence)}: [{colour}]{verdict.answer}[/]\n  [dim]{escape(verdict.evidence)}[/]")
-    out.print(f"{found.cells_run} runs made, {found.cells_kept} kept from before")
+    out.print(f"{counted(found.cells_run, 'run')} made, {found.cells_kept} kept from before")
     for path in [*found.figures, found.folder / "table.csv", found.folder / "runs.csv", found.report]:
         out.print(str(path), soft_wrap=True, highlight=False)

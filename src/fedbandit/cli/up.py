@@ -18,6 +18,7 @@ from fedbandit.cli.screen import err, out
 from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.amounts import counted
 from fedbandit.simulation.run import algorithm_named
 
 if TYPE_CHECKING:
@@ -156,9 +157,10 @@ def _in_words(told: dict[str, Any]) -> str:
     decisions, rewards = sum(each["decisions"] for each in reports), sum(each["rewards"] for each in reports)
     mean = f", mean reward {sum(each['reward_sum'] for each in reports) / rewards:.3f}" if rewards else ""
     heard = told["clients"] - told["states"]["new"]
+    many = ", ".join(counted(totals[name], name.removesuffix("s")) for name in ("uploads", "downloads"))
     return (
-        f"{heard} of {told['clients']} sites, {decisions:,} decisions{mean}, {totals['uploads']:,} uploads, "
-        f"{totals['downloads']:,} downloads, {(totals['bytes_up'] + totals['bytes_down']) / 1e6:.2f} MB"
+        f"{heard} of {told['clients']} sites, {counted(decisions, 'decision')}{mean}, {many}, "
+        f"{(totals['bytes_up'] + totals['bytes_down']) / 1e6:.2f} MB"
     )
 
 

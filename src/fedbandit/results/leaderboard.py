@@ -78,10 +78,7 @@ def page_of(folder: Path) -> str:
 def _stored(experiment: Experiment, folder: Path) -> Stored:
     found = stored(experiment, folder)
     if found is None:
-        raise InvalidInput(
-            f"no runs of {experiment.id} are stored in {folder}, and none were found to store: run "
-            f"`fedbandit reproduce {experiment.id}` first"
-        )
+        raise InvalidInput(f"no runs of {experiment.id} are stored in {folder}: fedbandit reproduce {experiment.id}")
     return found
 
 

@@ -53,7 +53,7 @@ def run(
         world=world.values(),
         seed=seed,
         clients=world.setting().clients,
-        warnings=tuple(wire.clients.warnings),
+        warnings=tuple(wire.clients.warnings_at_the_end),
     )
 
 

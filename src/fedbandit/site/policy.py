@@ -140,6 +140,4 @@ class Policy:
         try:
             return cls.from_bytes(data, seed)
         except ProtocolError as error:
-            raise InvalidInput(
-                f"{path} is no policy that a site has saved ({error}): give the file of one"
-            ) from None
+            raise InvalidInput(f"{path} is no policy that a site has saved ({error}): give the file of one") from None
