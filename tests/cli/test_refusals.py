@@ -19,7 +19,7 @@ CALLED = {
     "half a turn, with =": (("run", "a", "--turns=1.5"), "--turns must be a whole number, not '1.5': see "),
     "no rate": (("up", "--rate", "fast"), "--rate must be a number, not 'fast': see "),
     "two numbers": (("evaluate", "x", "--rewards", "0", "b"), "--rewards must be 2 numbers, not '0 b': see "),
-    "none of the last": (("audit", "demo", "--last", "0"), "--last must be a whole number of at least 1, not '0'"),
+    "none of the last": (("audit", "demo", "--last", "0"), "--last must be at least 1, not 0: give how many"),
     "--set where none is needed": (
         ("change", "demo", "--set", "ridge=2"),
         "No such option '--set', write NAME=VALUE without it: see ",

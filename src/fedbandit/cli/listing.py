@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from fedbandit.cli.completion import all_names
 from fedbandit.cli.screen import out
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.changes import Change
@@ -40,7 +41,11 @@ def list_all() -> None:
     out.print("fedbandit describe NAME shows the parameters of any of them.")
 
 
-def describe(name: Annotated[str, typer.Argument(help="An algorithm, an environment or an experiment.")]) -> None:
+def describe(
+    name: Annotated[
+        str, typer.Argument(help="An algorithm, an environment or an experiment.", autocompletion=all_names)
+    ],
+) -> None:
     """Describe an algorithm, an environment or an experiment: parameters, defaults, meaning, the paper's symbol."""
     if name in list(algorithms):
         _describe_parameters(algorithms[name], algorithms[name].paper)

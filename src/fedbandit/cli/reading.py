@@ -23,9 +23,10 @@ def read_log(path: Path, columns: Path | None, arms: Path | None) -> Log:
         many = counted(log.unrewarded, "decision without a reward was", "decisions without a reward were")
         typer.echo(f"{many} left out", err=True)
     if log.unordered and not path.is_dir():  # a site writes rows as their rewards come
-        many = counted(log.unordered, "row is earlier than the row before it", "rows are earlier than the row before them")
+        many, them = counted(log.unordered, "row is", "rows are"), "it" if log.unordered == 1 else "them"
         typer.echo(
-            f"{path}: {many}, the first of them row {log.first_unordered}: all were put in the order of time",
+            f"{path}: {many} earlier than the row before {them}, the first of them row {log.first_unordered}: all "
+            "were put in the order of time",
             err=True,
         )
     return log

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from fedbandit.cli.completion import experiment_names, papers
 from fedbandit.cli.reproduce_all import reproduce_all, reproduce_one
 from fedbandit.cli.screen import out
 from fedbandit.core.errors import InvalidInput
@@ -29,21 +30,27 @@ SENT = ("messages", "scalars", "bytes")
 
 def reproduce(
     experiment: Annotated[
-        str | None, typer.Argument(help="An experiment of `fedbandit list`, or a TOML file of your own.")
+        str | None,
+        typer.Argument(
+            help="An experiment of `fedbandit list`, or a TOML file of your own.", autocompletion=experiment_names
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All experiments of the papers, one after the other.")
     ] = False,
-    paper: Annotated[str | None, typer.Option(help="With --all: those of one paper, as in fldb.")] = None,
+    paper: Annotated[
+        str | None, typer.Option(help="With --all: those of one paper, as in fldb.", autocompletion=papers)
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smaller world and fewer seeds: seconds, not minutes.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="How many runs at once; default: all cores.")] = -1,
+    jobs: Annotated[int, typer.Option(help="How many runs at once; default: all cores.", show_default=False)] = -1,
     on: Annotated[
         str | None, typer.Option(help="A cluster to run on: dask://HOST:PORT, ray, or ray://HOST:PORT.")
     ] = None,
     formats: Annotated[
-        list[str] | None, typer.Option("--format", help="Figures as pdf or pgf too (repeatable), beside PNG and SVG.")
+        list[str] | None,
+        typer.Option("--format", help="Figures as pdf or pgf too, beside PNG and SVG; may be given again."),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, instead of the experiment's own number.")] = None,
     output: Annotated[Path, typer.Option(help="The folder for results.")] = Path("results"),

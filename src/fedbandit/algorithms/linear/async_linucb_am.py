@@ -156,9 +156,10 @@ def _too_few_turns(mean: float, features: int) -> str:
     >>> _too_few_turns(1.0, 25).partition(": give")[0]
     'async-linucb-am has sent nothing, as no client has started: each has had about 1 turn, and at least 25 are needed'
     """
+    had = counted(round(mean), "turn")
     return (
-        f"async-linucb-am has sent nothing, as no client has started: each has had about {counted(round(mean), 'turn')}, "
-        f"and at least {features} are needed: give more turns, or fewer clients or features"
+        f"async-linucb-am has sent nothing, as no client has started: each has had about {had}, and at least "
+        f"{features} are needed: give more turns, or fewer clients or features"
     )
 
 

@@ -27,8 +27,8 @@ class SiteWithPast(EndingSite):
             )
         if self.issued:
             raise InvalidInput(
-                f"the site has made {counted(self.issued, 'decision')}: a past is taken in before the first: begin with "
-                "another store"
+                f"the site has made {counted(self.issued, 'decision')}: a past is taken in before the first: begin "
+                "with another store"
             )
         return range(rows)
 
