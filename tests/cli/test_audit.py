@@ -38,7 +38,7 @@ def test_the_numbers_that_are_written_are_those_that_the_coordinator_added_up(fe
 def test_one_site_can_be_asked_for_and_a_table_be_written(fedbandit, tmp_path):
     prepare(tmp_path)
     said = fedbandit("audit", "demo", "--site", "1", "--to", "one.csv", "--last", "2")
-    assert "3 messages of 1 sites" in said.out
+    assert "3 messages of 1 site, " in said.out
     with (tmp_path / "one.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [each["site"] for each in lines] == ["1", "1", "1"]

@@ -103,7 +103,7 @@ def test_a_journal_in_use_an_empty_one_and_none_at_all(fedbandit, tmp_path):
     with fb.Site("async-linucb", dimension=3, store=tmp_path / "site.db") as site:
         site.learn(site.choose(np.eye(3)), 1.0)
         said = fedbandit("check", tmp_path / "site.db")
-        assert (said.code, "another process has it open: end that one" in said.err) == (2, True)
+        assert (said.code, "this process has it open: close it there" in said.err) == (2, True)
     open_journal(str(tmp_path / "new"), "empty").close()
     assert "nothing was ever written to it" in fedbandit("check", tmp_path / "new").out
     said = fedbandit("check", tmp_path / "nowhere")

@@ -1,6 +1,7 @@
 """The other commands: list, describe, reproduce, demo, and the program's own options."""
 
 import importlib
+from dataclasses import replace
 
 import pytest
 
@@ -104,3 +105,14 @@ def test_the_demo_compares_four_ways_to_learn_and_draws_them(fedbandit, tmp_path
     for word in ("local-linucb", "async-linucb", "sync-linucb", "pooled-linucb", "yes", "no"):
         assert word in said.out
     assert (tmp_path / "demo.png").stat().st_size > 1000
+
+
+def test_of_one_there_is_one_and_not_more(fedbandit, tmp_path):
+    (tmp_path / "mine.toml").write_text(MINE.replace("seeds = 3", "seeds = 1").replace("[1.2, 3]", "[3]"))
+    assert "1 run made, 0 kept from before" in fedbandit("reproduce", "mine.toml", "--jobs", "1").out
+
+
+def test_an_experiment_of_one_round_has_one(fedbandit, monkeypatch):
+    one = replace(fb.experiments["fldb/agents"], rounds=1, seeds=1)
+    monkeypatch.setitem(fb.experiments._things, "fldb/agents", one)
+    assert "length: 1 round, 1 seed, " in fedbandit("describe", "fldb/agents").out

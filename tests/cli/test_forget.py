@@ -136,7 +136,7 @@ def test_while_it_is_served_it_is_refused(fedbandit, tmp_path):
     journal = opened(tmp_path)
     said = fedbandit("forget", "demo", "1")
     journal.close()
-    refused(said, "the journal journals/demo.db cannot be used (database is locked): another process has it open")
+    refused(said, "the journal journals/demo.db cannot be used (database is locked): this process has it open")
     assert not list(tmp_path.glob("*receipt*"))
 
 

@@ -16,7 +16,7 @@ def test_it_writes_the_page_and_the_figures_of_what_is_stored(fedbandit, tmp_pat
 def test_with_nothing_stored_it_says_what_to_run_and_writes_nothing(fedbandit, tmp_path):
     said = fedbandit("leaderboard", "--store", "evidence")
     assert (said.code, said.out) == (2, "")
-    assert said.err.endswith(": fedbandit reproduce leaderboard/linear-tuning\n")
+    assert said.err.endswith("run `fedbandit reproduce leaderboard/linear-tuning` first\n")
     assert list(tmp_path.iterdir()) == []
 
 

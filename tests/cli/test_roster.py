@@ -52,8 +52,10 @@ def test_a_site_is_invited_joins_leaves_and_is_cut_off(fedbandit, rostered, monk
     refused(fedbandit("remove", "demo", "north", *file), "'north' was revoked, which is more")
     refused(fedbandit("revoke", "demo", "west", *file), "demo has no site 'west': see `fedbandit sites demo`")
     refused(fedbandit("invite", "demo", "3", *file), "'3' cannot name a site: begin with a letter")
-    refused(fedbandit("invite", "demo", "east", "--days", "0", *file), "--days must be more than 0 and at most 36500")
-    refused(fedbandit("invite", "demo", "east", "--valid", "nan", *file), "--valid must be more than 0")
+    for now, before in (("--token-days", "--days"), ("--certificate-days", "--valid")):
+        for option, days in ((now, "0"), (now, "nan"), (before, "0")):
+            said = fedbandit("invite", "demo", "east", option, days, *file)
+            refused(said, f"{now} must be more than 0 and at most 36500, not {days}: give days")
 
 
 COMMANDS = [("invite", "demo", "north"), ("sites", "demo"), ("remove", "demo", "north"), ("revoke", "demo", "north")]

@@ -77,7 +77,7 @@ REFUSED = {
     "a name that is none": (lambda it: ("invite", "demo", "a.b"), "'a.b' cannot name a site: begin with a letter"),
     "no days": (
         lambda it: ("invite", "demo", "south", "--days", "0"),
-        "--days must be more than 0 and at most 36500, not 0: give days",
+        "--token-days must be more than 0 and at most 36500, not 0: give days",
     ),
     "a broker that is none": (
         lambda it: ("invite", "demo", "south", "--broker", "localhost"),

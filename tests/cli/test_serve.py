@@ -50,7 +50,7 @@ BAD = {
     ),
     "an unknown parameter": (
         GOOD + "set = { rigde = 1 }",
-        "serve.toml: federations.demo: unknown parameter 'rigde': did you mean 'ridge'?",
+        "serve.toml: federations.demo: async-linucb has no parameter 'rigde': did you mean 'ridge'?",
     ),
     "a parameter out of range": (
         GOOD + "set = { ridge = -1 }",

@@ -13,7 +13,7 @@ def test_it_prints_a_file_of_features(tmp_path, fedbandit):
     (tmp_path / "columns.toml").write_text('reward = "clicked"\n')
     done = fedbandit("suggest", str(path), "--columns", str(tmp_path / "columns.toml"))
     assert fb.Features(tomllib.loads(done.out)).dimension > 1
-    assert "1 decisions without a reward were left out" in done.err
+    assert "1 decision without a reward was left out" in done.err
 
 
 def test_a_file_of_columns_that_is_wrong_is_named(tmp_path, fedbandit):

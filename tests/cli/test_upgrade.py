@@ -153,5 +153,5 @@ def test_a_coordinator_that_runs_is_left_alone(fedbandit, tmp_path):
     journal = opened(tmp_path)
     said = fedbandit("upgrade")
     journal.close()
-    refused(said, "the journal journals/clinics.db cannot be used (database is locked): another process has it open")
+    refused(said, "the journal journals/clinics.db cannot be used (database is locked): this process has it open")
     assert "authority" not in (tmp_path / "coordinator.toml").read_text()

@@ -97,4 +97,4 @@ def test_a_site_that_has_decided_has_no_past_any_more(fedbandit, tmp_path, files
         site.choose([{"price": 1.0}, {"price": 2.0}], context={"segment": "new"})
     said = fedbandit("warm-start", "site.toml", "log.csv", "--site", "shop 2")
     assert said.code == 2
-    assert "the site has made 1 decisions: a past is taken in before the first: begin with another store" in said.err
+    assert "the site has made 1 decision: a past is taken in before the first: begin with another store" in said.err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError, unknown
+from fedbandit.core.errors import FedbanditError, InvalidInput, ProtocolError, nearest, unknown
 
 
 def test_all_errors_have_one_root():
@@ -27,3 +27,15 @@ def test_an_unknown_name_that_is_near_to_none_lists_all_in_order():
 def test_an_unknown_name_is_shown_on_one_line_whatever_it_holds(name):
     text = str(unknown("colour", name, ["red"]))
     assert text.isprintable()
+
+
+def test_what_begins_so_comes_before_what_is_spelt_alike():
+    assert nearest("--env", ["--set", "--environment", "--seed"]) == "--environment"
+
+
+SILLY = [("nosuch", "noise"), ("regret", "ridge"), ("nosuch", "fn-ucb"), ("lam", "delta")]
+
+
+@pytest.mark.parametrize(("name", "known"), SILLY)
+def test_a_name_that_is_only_a_little_alike_is_not_offered(name, known):
+    assert nearest(name, [known]) is None

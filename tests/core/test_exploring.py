@@ -114,7 +114,7 @@ def test_a_side_that_draws_no_lot_knows_no_chances():
 
 
 def test_duels_have_no_such_parameter():
-    with pytest.raises(fb.InvalidInput, match="unknown parameter 'explore'"):
+    with pytest.raises(fb.InvalidInput, match="has no parameter 'explore'"):
         fb.algorithm("ldb", explore=0.1)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fedbandit as fb
 from fedbandit.core.errors import InvalidInput
 from samples.examples import examples
 from samples.parameters import Sample, refusal
@@ -73,7 +74,7 @@ def test_any_text_either_is_read_or_gives_one_line(name, text):
 def test_a_name_that_is_not_declared_is_refused_with_the_nearest_one():
     with pytest.raises(InvalidInput) as error:
         Sample.from_values({"positiv": 1})
-    assert str(error.value) == "unknown parameter 'positiv': did you mean 'positive'?"
+    assert str(error.value) == "Sample has no parameter 'positiv': did you mean 'positive'?"
 
 
 def test_the_values_are_ready_for_json_and_can_be_read_back():
@@ -98,3 +99,19 @@ def test_the_description_has_everything_that_was_declared():
     assert described["way"].limits == "one of ucb, thompson"
     assert described["switch"].limits == "true or false"
     assert described["text"].limits == "text"
+
+
+@pytest.mark.parametrize("name", ["nosuch", "regret", "period", "color", "epsilonn"])
+def test_a_name_that_resembles_none_is_not_guessed_at(name):
+    with pytest.raises(InvalidInput) as error:
+        fb.algorithm("lean-linucb", **{name: 1})
+    assert str(error.value) == f"lean-linucb has no parameter '{name}': see `fedbandit describe lean-linucb`"
+
+
+@pytest.mark.parametrize(("written", "symbol"), [("lambda", "lambda"), ("lam", "lambda"), ("lamda", "lambda")])
+def test_who_writes_a_symbol_of_the_paper_is_told_the_name(written, symbol):
+    with pytest.raises(InvalidInput) as error:
+        fb.algorithm("lean-linucb", **{written: 1})
+    assert str(error.value) == f"lean-linucb has no parameter '{written}': {symbol} is called ridge here"
+    with pytest.raises(InvalidInput, match="linear has no parameter 'N': N is called clients here"):
+        fb.environment("linear", N=3)

@@ -60,7 +60,7 @@ def test_who_finds_a_journal_taken_deletes_nothing_of_its_owner(tmp_path, monkey
         return connect(*arguments, **more)
 
     monkeypatch.setattr(sqlite3, "connect", connect_too_late)
-    with pytest.raises(InvalidInput, match="another process has it open"), reading_only(path):
+    with pytest.raises(InvalidInput, match="this process has it open"), reading_only(path):
         pass
     owners[0].append(b"a record")
     owners[0].sync()

@@ -120,7 +120,7 @@ def test_the_setting_has_the_sizes_and_three_hundred_turns_a_client():
         ({"noise": -1}, "noise must be at least 0, not -1: give a number in that range"),
         ({"arrivals": "skew"}, "unknown arrivals 'skew': did you mean 'skewed'?"),
         ({"clients": 0}, "clients must be at least 1, not 0: give a whole number in that range"),
-        ({"source": "pond"}, "unknown source 'pond': did you mean 'pool'?"),
+        ({"source": "pond"}, "unknown source 'pond': known: pool, sphere"),
     ],
 )
 def test_a_world_that_cannot_be_is_refused_in_one_sentence(how, sentence):

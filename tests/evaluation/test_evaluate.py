@@ -162,6 +162,8 @@ def test_rows_from_before_a_policy_was_taken_are_left_out(caplog):
         log, _ = logged(site, rng, 600, time=policy.taken + np.arange(600) - 200)
     assert fb.Policy.from_bytes(policy.to_bytes()).taken == policy.taken
     assert fb.evaluate(log, policy, include_earlier=True).rows == 600
+    with pytest.raises(fb.InvalidInput, match=r"give later ones, or include_earlier \(--include-earlier\), if it did"):
+        fb.evaluate(log.take(np.arange(100)), policy)
     with caplog.at_level(logging.WARNING, "fedbandit.evaluation"):
         assert fb.evaluate(log, policy).rows == 400
     assert "200 rows from before the policy was taken are left out" in caplog.text
@@ -178,7 +180,7 @@ def test_a_policy_is_judged_with_the_features_of_its_site():
     features = fb.Features({"arm": {"price": {"kind": "number", "range": [0, 1]}}})
     with (
         fb.Site("local-linucb", features=features, fresh=1) as site,
-        pytest.raises(fb.InvalidInput, match="but none were"),
+        pytest.raises(fb.InvalidInput, match=r"but none were given: give those of its site \(--features FILE\)"),
     ):
         fb.evaluate(log_of(SMALL), site.policy())
 
@@ -219,7 +221,7 @@ def test_a_log_that_cannot_tell_is_refused_in_one_sentence(change, policy, reaso
 
 def test_too_few_rows_are_refused_unless_they_are_wanted_anyway(caplog):
     some = {name: array[:60] for name, array in SMALL.items()}
-    with pytest.raises(fb.InvalidInput, match=r"\d+ effective rows: the log has too few choices .*; give anyway"):
+    with pytest.raises(fb.InvalidInput, match=r"\d+ effective rows: the log has too few .*; give anyway \(--anyway\)"):
         fb.evaluate(log_of(some), some["policy"])
     with caplog.at_level(logging.WARNING, "fedbandit.evaluation"):
         fb.evaluate(log_of(some), some["policy"], anyway=True)

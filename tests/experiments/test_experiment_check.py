@@ -21,7 +21,7 @@ BAD = {
     "no seeds": ({"seeds": 0}, "seeds must be at least 1, not 0: give the number of repetitions"),
     "two lengths": ({"rounds": 5}, "turns=50 and rounds=5 are both given: keep one of them"),
     "an unknown environment": ({"environment": "liner"}, "unknown environment 'liner': did you mean 'linear'?"),
-    "an unknown size": ({"world": {"client": 3}}, "unknown parameter 'client': did you mean 'clients'?"),
+    "an unknown size": ({"world": {"client": 3}}, "linear has no parameter 'client': did you mean 'clients'?"),
     "a bad size": (
         {"world": {"clients": 0}},
         "clients must be at least 1, not 0: give a whole number in that range",
@@ -32,7 +32,7 @@ BAD = {
     ),
     "an unknown parameter": (
         {"series": (Series("A", "async-linucb", grid(rigde=[1])),)},
-        "unknown parameter 'rigde': did you mean 'ridge'?",
+        "async-linucb has no parameter 'rigde': did you mean 'ridge'?",
     ),
     "a bad parameter": (
         {"series": (Series("A", "async-linucb", grid(ridge=[1, -1])),)},
@@ -69,7 +69,8 @@ BAD = {
     ),
     "a figure against what only some series sweep": (
         {"figures": (Against(x="upload_threshold"),)},
-        "unknown quantity 'upload_threshold': did you mean 'uploads'?",
+        "unknown quantity 'upload_threshold': known: bytes, downloads, later_regret, messages, processor_seconds, "
+        "regret, reward, rounds, scalars, seconds, uploads",
     ),
     "a figure against words": (
         {
@@ -104,7 +105,7 @@ BAD = {
     ),
     "a monotone claim about an unknown series": (
         {"claims": (Monotone("", ("Asink",), along="messages"),)},
-        "unknown series 'Asink': did you mean 'Async'?",
+        "unknown series 'Asink': known: Async, Local",
     ),
     "no id": ({"id": ""}, "id '' cannot name a folder of results: give a plain name, as in my-experiment"),
     "an id above": (

@@ -58,7 +58,7 @@ BAD = {
     ),
     "an unknown size of the world": (
         "world = { client = 5 }\n" + LEAST,
-        ": unknown parameter 'client': did you mean 'clients'?",
+        ": linear has no parameter 'client': did you mean 'clients'?",
     ),
     "a bad size of the world": (
         "world = { clients = -5 }\n" + LEAST,
@@ -86,15 +86,15 @@ BAD = {
     ),
     "an unknown parameter": (
         LEAST + "grid = { rigde = [1, 2] }",
-        ": unknown parameter 'rigde': did you mean 'ridge'?",
+        ": local-linucb has no parameter 'rigde': did you mean 'ridge'?",
     ),
     "a parameter with the name of an argument of ours": (
         LEAST + "grid = { label = [1, 2] }",
-        ": unknown parameter 'label': known: alpha, delta",
+        ": local-linucb has no parameter 'label': see",
     ),
     "a size with the name of an argument of ours": (
         LEAST + "along = { points = [1, 2] }",
-        ": unknown parameter 'points': did you mean",
+        ": linear has no parameter 'points': see",
     ),
     "a bad parameter": (
         LEAST + "grid = { ridge = [1, -2] }",

@@ -47,7 +47,7 @@ def test_what_the_page_shows_is_a_federation():
         ({"fedbandit.seed": -1}, "fedbandit.seed must be at least 0, not -1: give another number"),
         ({"fedbandit.deadline": 0}, "fedbandit.deadline must be greater than 0, not 0: give seconds, or leave it out"),
         ({"fedbandit.clients": 0}, "fedbandit: clients must be a whole number of at least 1, not 0"),
-        ({"fedbandit.set.step": 1}, "fedbandit: unknown parameter 'step'"),
+        ({"fedbandit.set.step": 1}, "fedbandit: fldb-ogd has no parameter 'step'"),
         (
             {"fedbandit.set.secure_aggregation": True},
             "fedbandit.set.secure_aggregation needs sites that know each other",

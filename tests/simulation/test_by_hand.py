@@ -126,7 +126,7 @@ BAD_STARTS = [
     ({"seed": -1}, "seed must be a whole number of at least 0, not -1: give one"),
     ({"seed": "x"}, "seed must be a whole number of at least 0, not 'x': give one"),
     ({"ridge": -1}, "ridge must be greater than 0, not -1: give a number in that range"),
-    ({"rigde": 1}, "unknown parameter 'rigde': did you mean 'ridge'?"),
+    ({"rigde": 1}, "async-linucb has no parameter 'rigde': did you mean 'ridge'?"),
     (
         {"clients": 3, "upload_threshold": (2, 3)},
         "upload_threshold lists 2 values for 3 clients: give one number, or one for each client",

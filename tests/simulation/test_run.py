@@ -63,7 +63,7 @@ BAD = [
     ({"turns": 2.5}, "turns must be a whole number of at least 1, not 2.5: give how many turns to run"),
     ({"algorithm": "async-linucv"}, "unknown algorithm 'async-linucv': did you mean 'async-linucb'?"),
     ({"environment": "liner"}, "unknown environment 'liner': did you mean 'linear'?"),
-    ({"rigde": 1}, "unknown parameter 'rigde': did you mean 'ridge'?"),
+    ({"rigde": 1}, "async-linucb has no parameter 'rigde': did you mean 'ridge'?"),
     ({"ridge": 0}, "ridge must be greater than 0, not 0: give a number in that range"),
     (
         {"upload_threshold": [1, 2, 3]},

@@ -10,6 +10,7 @@ import typer
 
 from fedbandit.cli.operating import FILE, Federation, File, federation_of
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.amounts import counted
 
 if TYPE_CHECKING:
     from fedbandit.durable.audit import Audit, Sent
@@ -21,16 +22,18 @@ def audit(
     federation: Federation,
     file: File = FILE,
     site: Annotated[int | None, typer.Option(help="Only what this site has sent, by its number.")] = None,
-    last: Annotated[int, typer.Option(min=1, help="How many messages to show, the last ones.")] = 20,
+    last: Annotated[int, typer.Option(help="How many messages to show, the last ones.")] = 20,
     to: Annotated[Path | None, typer.Option(help="Write all, with all numbers, to a file: .csv or .json.")] = None,
 ) -> None:
-    """Show what sites have sent, of which names and numbers it consists, and how many observations each rests on."""
+    """Show every message that sites have sent: what stands in it, and how many observations it rests on."""
     from fedbandit.durable.coordinator.audit import audit_journal  # what only this command needs, is slow
     from fedbandit.durable.journals.reading import journals_at, reading
     from fedbandit.service.coordinator.settings import read_plan
 
     if to is not None and to.suffix not in SUFFIXES:
         raise InvalidInput(f"--to {to} is neither .csv nor .json: give a name that ends so")
+    if last < 1:
+        raise InvalidInput(f"--last must be at least 1, not {last}: give how many messages to show")
     plan = read_plan(file)
     place, name = journals_at(plan.journal, federation_of(plan, federation).name)[0]
     with reading(place, name) as rows:
@@ -62,13 +65,15 @@ def _show(found: Audit, last: int) -> None:
         out.print(table)
     sites = len({each.site for each in found})
     total = sum(each.bytes for each in found)
-    typer.echo(f"{len(found.messages)} messages of {sites} sites, {total} bytes; {len(shown)} of them are shown")
+    every = f"{counted(len(found.messages), 'message')} of {counted(sites, 'site')}, {counted(total, 'byte')}"
+    typer.echo(f"{every}; {len(shown)} of them {'is' if len(shown) == 1 else 'are'} shown")
     for line in found.missing:
         typer.echo(f"not kept: {line}")
     few = found.too_small
     if few:
+        some = counted(len(few), "message rests", "messages rest")
         typer.echo(
-            f"fedbandit: {len(few)} messages rest on fewer observations than smallest_upload, the first of site "
+            f"fedbandit: {some} on fewer observations than smallest_upload, the first of site "
             f"{few[0].site} with number {few[0].number}: its observations may be computed from it",
             err=True,
         )

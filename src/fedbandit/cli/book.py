@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fedbandit.cli.completion import experiment_names
 from fedbandit.cli.storing import RESULTS, STORE, Results, Store, require_no_file
 from fedbandit.core.errors import FedbanditError
 from fedbandit.experiments.experiment import experiments
@@ -15,8 +16,8 @@ from fedbandit.results.store import store
 
 
 def book(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Further experiments to store.", metavar="[EXPERIMENT]...")
+    experiment: Annotated[
+        list[str] | None, typer.Argument(help="Further experiments to store.", autocompletion=experiment_names)
     ] = None,
     output: Results = RESULTS,
     folder: Store = STORE,
@@ -24,13 +25,13 @@ def book(
     """Store the experiments of the papers, and those named, whose runs are all there; write the page of all panels."""
     require_no_file(folder)
     panels = panels_of(None)
-    named = [experiments[name] for name in names or ()]
-    for experiment in [*experiments_of(panels), *named]:
+    named = [experiments[name] for name in experiment or ()]
+    for each in [*experiments_of(panels), *named]:
         try:
-            if store(experiment, output, folder):
-                typer.echo(f"{experiment.id}: stored")
+            if store(each, output, folder):
+                typer.echo(f"{each.id}: stored")
         except FedbanditError as error:
-            typer.echo(f"{experiment.id} was left out: {error}", err=True)
+            typer.echo(f"{each.id} was left out: {error}", err=True)
     folder.mkdir(parents=True, exist_ok=True)
     page = folder.with_suffix(".md")
     page.write_text(page_of(panels, folder), encoding="utf-8")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -34,11 +36,31 @@ def broker(
     if only_print:
         typer.echo(settings.text)
         return
+    _require_free(listen, settings.port)
     store.mkdir(parents=True, exist_ok=True)
     configuration = store / "broker.conf"
     configuration.write_text(settings.text + "\n", encoding="utf-8")
     program = server_program()
     os.execve(program, [program, "--config", str(configuration)], server_environment())
+
+
+def _require_free(listen: str, port: int) -> None:
+    """Refuse an address at which the broker could not listen, in one sentence: of its own it says a page."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(listen, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise InvalidInput(
+            f"--listen {listen!r} is no address: give one of this machine, without a port, or 0.0.0.0 for all"
+        ) from None
+    with socket.socket(family, kind) as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind(address)
+        except OSError as error:
+            here = "end what listens there" if error.errno == errno.EADDRINUSE else "give an address of this machine"
+            raise InvalidInput(
+                f"--listen {listen}: the broker cannot listen at port {port} ({error.strerror}): {here}"
+            ) from None
 
 
 def settings_for(plan: ServicePlan, store: Path, listen: str, keys: Path, which: str | None = None) -> BrokerSettings:

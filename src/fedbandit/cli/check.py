@@ -19,10 +19,16 @@ def check(
     """Check every record of journals and stores, and say what is in them; nothing is changed."""
     from fedbandit.durable.journals.journal import without_password  # what only this command needs, is slow
     from fedbandit.durable.journals.reading import journals_at
+    from fedbandit.durable.journals.sqlite_rows import Strange
 
     is_whole = True
     for place, name in journals_at(journal, federation):
-        found = _inspected(place, name)
+        try:
+            found = _inspected(place, name)
+        except Strange as error:  # not damaged: it never was one
+            typer.echo(f"fedbandit: {error}", err=True)
+            is_whole = False
+            continue
         shown = f"{without_password(place)} {name}" if "://" in place else place
         typer.echo(f"{shown}: {'damaged' if found.faults else 'whole'}")
         for line in found.lines:
@@ -37,9 +43,12 @@ def check(
 def _inspected(place: str, name: str) -> Findings:
     from fedbandit.durable.inspection import Findings, inspect
     from fedbandit.durable.journals.reading import reading
+    from fedbandit.durable.journals.sqlite_rows import Strange
 
     try:
         with reading(place, name) as rows:
             return inspect(rows)
+    except Strange:
+        raise
     except FedbanditError as error:
         return Findings(faults=[str(error)])

@@ -17,6 +17,13 @@ def check_file(option: str, path: Path) -> None:
         raise InvalidInput(f"{option} {path} is a folder: give the name of a file")
 
 
+def check_ending(option: str, path: Path, ending: str) -> None:
+    """Refuse a file that would not be called as what it is."""
+    check_file(option, path)
+    if path.suffix != ending:
+        raise InvalidInput(f"{option} {path} does not end in {ending}: give a name that ends so")
+
+
 def check_drawing(option: str, path: Path) -> None:
     """Refuse a path that no figure can be drawn to."""
     check_file(option, path)

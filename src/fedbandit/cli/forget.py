@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fedbandit.cli.operating import FILE, Federation, File, federation_of
+from fedbandit.files.amounts import counted
 
 LEFT = """left to do:
 - start the coordinator: it sends all other sites a model without this one. The status page shows who has it
@@ -34,6 +35,7 @@ def forget(
     erased = forgotten.erased
     anew = "\nthe model begins anew: the others move it without this site" if erased.restarted else ""
     typer.echo(
-        f"site {erased.site} of {federation} is forgotten: {erased.uploads} uploads with {erased.observations} "
-        f"observations{anew}\nreceipt: {forgotten.receipt}\nsalt: {forgotten.salt}\n{LEFT}"
+        f"site {erased.site} of {federation} is forgotten: {counted(erased.uploads, 'upload')} with "
+        f"{counted(erased.observations, 'observation')}{anew}\n"
+        f"receipt: {forgotten.receipt}\nsalt: {forgotten.salt}\n{LEFT}"
     )

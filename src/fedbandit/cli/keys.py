@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fedbandit.cli.completion import AGAIN
 from fedbandit.service.keys.files import LOCAL, Keys
 
 app = typer.Typer(no_args_is_help=True, help="Make credentials, signed by an authority of your own.")
@@ -21,9 +22,9 @@ def _keys() -> None:
 def new(
     site: Annotated[str, typer.Argument(help="FEDERATION.NUMBER, as in demo.3; or coordinator, or broker.")],
     folder: Annotated[Path, typer.Option(help="Where the authority and the credentials are.")] = Path("keys"),
-    days: Annotated[float, typer.Option(help="How long the credential is valid.")] = 365.0,
+    days: Annotated[float, typer.Option(metavar="DAYS", help="How long the credential is valid.")] = 365.0,
     host: Annotated[
-        list[str] | None, typer.Option(help="Of a broker: a name or address under which it is reached.")
+        list[str] | None, typer.Option(help=f"Of a broker: a name or address under which it is reached; {AGAIN}.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Make a new one in place of an old one.")] = False,
 ) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import typer
 
 from fedbandit.cli.storing import RESULTS, STORE, Results, Store, require_no_file
+from fedbandit.core.errors import InvalidInput
 from fedbandit.environments.common_ground import REWARDS
-from fedbandit.results.store import store
+from fedbandit.results.store import store, stored
 
 
 def leaderboard(
@@ -22,6 +23,11 @@ def leaderboard(
     for experiment in experiments_behind():
         if store(experiment, output, folder):
             typer.echo(f"{experiment.id}: stored")
+        elif stored(experiment, folder) is None:
+            raise InvalidInput(
+                f"no runs of {experiment.id} are all in --output {output}, nor stored in --store {folder}: run "
+                f"`fedbandit reproduce {experiment.id}` first"
+            )
     text = page_of(folder)
     for rewards in REWARDS:
         draw_ranking(entries_of(rewards, folder), reported_of(rewards).title, figure_of(rewards, folder))

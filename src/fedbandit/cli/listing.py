@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from fedbandit.cli.completion import all_names
 from fedbandit.cli.screen import out
 from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.changes import Change
@@ -16,6 +17,7 @@ from fedbandit.core.environment import environments
 from fedbandit.core.errors import unknown
 from fedbandit.core.parameters import Parameters
 from fedbandit.experiments.experiment import Experiment, experiments
+from fedbandit.files.amounts import counted
 from fedbandit.protocol.securing import AGGREGABLE
 
 _TRIGGERS = {"upload_threshold", "sync_threshold"}  # of algorithms whose clients upload when they have learnt enough
@@ -39,7 +41,11 @@ def list_all() -> None:
     out.print("fedbandit describe NAME shows the parameters of any of them.")
 
 
-def describe(name: Annotated[str, typer.Argument(help="An algorithm, an environment or an experiment.")]) -> None:
+def describe(
+    name: Annotated[
+        str, typer.Argument(help="An algorithm, an environment or an experiment.", autocompletion=all_names)
+    ],
+) -> None:
     """Describe an algorithm, an environment or an experiment: parameters, defaults, meaning, the paper's symbol."""
     if name in list(algorithms):
         _describe_parameters(algorithms[name], algorithms[name].paper)
@@ -87,10 +93,12 @@ def _describe_parameters(thing: Any, paper: str) -> None:
 def _describe_experiment(experiment: Experiment) -> None:
     out.print(f"[bold]{experiment.id}[/]: {escape(experiment.title)}\n")
     world = ", ".join(f"{name}={value}" for name, value in experiment.world.items())
-    length = f"{experiment.rounds} rounds" if experiment.rounds else f"{experiment.turns or 'all'} turns"
+    length = counted(experiment.rounds, "round") if experiment.rounds else "all turns"
+    if experiment.turns and not experiment.rounds:
+        length = counted(experiment.turns, "turn")
     runs = sum(len(series.points) for series in experiment.series) * experiment.seeds
     out.print(f"environment: {experiment.environment} ({world})")
-    out.print(f"length: {length}, {_some(experiment.seeds, 'seed')}, {_some(runs, 'run')}")
+    out.print(f"length: {length}, {counted(experiment.seeds, 'seed')}, {counted(runs, 'run')}")
     for series in experiment.series:
         points = "; ".join(point.label for point in series.points if point.label)
         out.print(f"series: {escape(series.label)} ({series.algorithm}) {escape(points)}")
@@ -98,7 +106,3 @@ def _describe_experiment(experiment: Experiment) -> None:
         out.print(f"claim: {escape(claim.sentence)}")
     if experiment.notes:
         out.print(f"\n{escape(experiment.notes)}")
-
-
-def _some(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

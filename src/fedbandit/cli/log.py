@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fedbandit.files.amounts import counted
+
 app = typer.Typer(no_args_is_help=True, help="The logs that sites write of their decisions.")
 
 
@@ -26,4 +28,4 @@ def pack(
     table = packed(folders, output)
     rewards = table.values[table.roles["reward"]]
     unknown = sum(each is None for each in rewards)
-    typer.echo(f"{output}: {table.rows:,} decisions, {unknown:,} of them without a reward")
+    typer.echo(f"{output}: {counted(table.rows, 'decision')}, {unknown:,} of them without a reward")

@@ -25,6 +25,7 @@ from fedbandit.cli.leaderboard import leaderboard
 from fedbandit.cli.listing import describe, list_all
 from fedbandit.cli.log import app as logs
 from fedbandit.cli.panels import show_panels
+from fedbandit.cli.refusals import of_the_system, of_usage
 from fedbandit.cli.reproduce import reproduce
 from fedbandit.cli.roster import invite, join, remove, revoke, sites
 from fedbandit.cli.run import run
@@ -97,13 +98,12 @@ def main() -> None:
     except FedbanditError as error:
         code = _say(str(error))
     except UsageError as error:
-        command = error.ctx.command_path if error.ctx else "fedbandit"
-        code = _say(f"{error.format_message().rstrip('.')}: see {command} --help")
+        code = _say(of_usage(error, sys.argv[1:]))
     except BrokenPipeError:  # the reader of our output went away: `fedbandit list | head`
         sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
-        code = _say(f"{error}: make room on the disk, or choose a file or folder that you may use")
+        code = _say(of_the_system(error))
     except (MemoryError, ValueError) as error:
         if isinstance(error, ValueError) and not any(words in str(error) for words in TOO_LARGE):
             raise

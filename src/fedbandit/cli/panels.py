@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from fedbandit.cli.completion import panel_names
 from fedbandit.cli.screen import out
 from fedbandit.core.errors import unknown
 from fedbandit.experiments.intervals import plain
@@ -21,7 +22,10 @@ from fedbandit.results.tables import read_runs
 
 def show_panels(
     which: Annotated[
-        str | None, typer.Argument(help="A paper, as in fldb, or one panel, as in fldb/figure-1a; default: all.")
+        str | None,
+        typer.Argument(
+            help="A paper, as in fldb, or one panel, as in fldb/figure-1a; default: all.", autocompletion=panel_names
+        ),
     ] = None,
     output: Annotated[
         Path, typer.Option(help="The folder of results: what was run there is judged and put beside.")
@@ -29,8 +33,7 @@ def show_panels(
 ) -> None:
     """List the panels of the papers' figures and their tables, with the experiment of each.
 
-    Of one paper or one panel: also what the paper says of it, with the verdicts on runs that are there, and the numbers
-    that were published, beside ours.
+    Of one paper or panel: also what it says, with the verdicts on our runs, and published numbers beside ours.
     """
     chosen = [panels[name] for name in panels if which in (None, panels[name].paper, name)]
     if not chosen:

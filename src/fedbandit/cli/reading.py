@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fedbandit.files.amounts import counted
+
 if TYPE_CHECKING:
     from fedbandit.logs.log import Log
 
@@ -18,11 +20,13 @@ def read_log(path: Path, columns: Path | None, arms: Path | None) -> Log:
 
     log = Log.read(path, None if columns is None else read_roles(columns), arms=arms)
     if log.unrewarded:
-        typer.echo(f"{log.unrewarded:,} decisions without a reward were left out", err=True)
+        many = counted(log.unrewarded, "decision without a reward was", "decisions without a reward were")
+        typer.echo(f"{many} left out", err=True)
     if log.unordered and not path.is_dir():  # a site writes rows as their rewards come
+        many, them = counted(log.unordered, "row is", "rows are"), "it" if log.unordered == 1 else "them"
         typer.echo(
-            f"{path}: {log.unordered:,} rows are earlier than the row before them, the first of them row "
-            f"{log.first_unordered}: all were put in the order of time",
+            f"{path}: {many} earlier than the row before {them}, the first of them row {log.first_unordered}: all "
+            "were put in the order of time",
             err=True,
         )
     return log

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from fedbandit.cli.completion import experiment_names, papers
 from fedbandit.cli.numbers import Column, show_numbers
 from fedbandit.cli.reproduce_all import reproduce_all, reproduce_one
 from fedbandit.cli.screen import out
@@ -18,6 +19,7 @@ from fedbandit.experiments.experiment import Experiment, experiments
 from fedbandit.experiments.table import Measured
 from fedbandit.experiments.table import Table as Numbers
 from fedbandit.experiments.user_file import read_experiment
+from fedbandit.files.amounts import counted
 from fedbandit.results.clusters import cluster_at
 from fedbandit.results.everything import experiments_of, panels_of
 from fedbandit.results.reproduce import Reproduced
@@ -29,21 +31,27 @@ SPARE = ("later regret", "scalars")  # what a narrow screen does without first
 
 def reproduce(
     experiment: Annotated[
-        str | None, typer.Argument(help="An experiment of `fedbandit list`, or a TOML file of your own.")
+        str | None,
+        typer.Argument(
+            help="An experiment of `fedbandit list`, or a TOML file of your own.", autocompletion=experiment_names
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All experiments of the papers, one after the other.")
     ] = False,
-    paper: Annotated[str | None, typer.Option(help="With --all: those of one paper, as in fldb.")] = None,
+    paper: Annotated[
+        str | None, typer.Option(help="With --all: those of one paper, as in fldb.", autocompletion=papers)
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smaller world and fewer seeds: seconds, not minutes.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="How many runs at once; default: all cores.")] = -1,
+    jobs: Annotated[int, typer.Option(help="How many runs at once; default: all cores.", show_default=False)] = -1,
     on: Annotated[
         str | None, typer.Option(help="A cluster to run on: dask://HOST:PORT, ray, or ray://HOST:PORT.")
     ] = None,
     formats: Annotated[
-        list[str] | None, typer.Option("--format", help="Figures as pdf or pgf too (repeatable), beside PNG and SVG.")
+        list[str] | None,
+        typer.Option("--format", help="Figures as pdf or pgf too, beside PNG and SVG; may be given again."),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, instead of the experiment's own number.")] = None,
     output: Annotated[Path, typer.Option(help="The folder for results.")] = Path("results"),
@@ -131,6 +139,6 @@ def _show(found: Reproduced) -> None:
     for sentence, verdict in found.verdicts:
         colour = "green" if verdict.answer == "holds" else "yellow"
         out.print(f"{escape(sentence)}: [{colour}]{verdict.answer}[/]\n  [dim]{escape(verdict.evidence)}[/]")
-    out.print(f"{found.cells_run} runs made, {found.cells_kept} kept from before")
+    out.print(f"{counted(found.cells_run, 'run')} made, {found.cells_kept} kept from before")
     for path in [*found.figures, found.folder / "table.csv", found.folder / "runs.csv", found.report]:
         out.print(str(path), soft_wrap=True, highlight=False)

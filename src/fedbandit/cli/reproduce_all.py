@@ -15,7 +15,7 @@ from fedbandit.cli.screen import Bar, out
 from fedbandit.core.errors import FedbanditError, InvalidInput
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.panel import Panel
-from fedbandit.files.amounts import lasting
+from fedbandit.files.amounts import counted, lasting
 from fedbandit.results.clusters import Cluster
 from fedbandit.results.everything import (
     Forecast,
@@ -76,7 +76,7 @@ def reproduce_all(
             left_out[name] = str(error)
             continue
         learn_from(forecast, plan, found[name])
-        made = f"{_many(len(plan.missing), 'run')} in {lasting(time.monotonic() - began)}, {plan.kept:,} kept"
+        made = f"{counted(len(plan.missing), 'run')} in {lasting(time.monotonic() - began)}, {plan.kept:,} kept"
         to_go = _to_go(plans[number:], forecast, jobs)
         out.print(
             f"{number} of {len(plans)}: [cyan]{escape(name)}[/]: {_verdicts(found[name])}; {made}; {to_go}",
@@ -92,14 +92,10 @@ def reproduce_all(
 def _announce(plans: Sequence[Planned], forecast: Forecast, jobs: int) -> None:
     runs, kept = sum(len(plan.missing) for plan in plans), sum(plan.kept for plan in plans)
     out.print(
-        f"{_many(len(plans), 'experiment')}, {_many(runs, 'run')} to make, {kept:,} kept; "
+        f"{counted(len(plans), 'experiment')}, {counted(runs, 'run')} to make, {kept:,} kept; "
         f"{_to_go(plans, forecast, jobs)}",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
-
-
-def _many(count: int, one: str) -> str:
-    return f"{count:,} {one}{'' if count == 1 else 's'}"
 
 
 def _to_go(plans: Sequence[Planned], forecast: Forecast, jobs: int) -> str:
@@ -111,7 +107,7 @@ def _to_go(plans: Sequence[Planned], forecast: Forecast, jobs: int) -> str:
         return "how long it takes is told when the first runs are made"
     time_left = lasting(seconds / jobs)
     if guessed:
-        return f"perhaps {time_left} to go: {_many(guessed, 'run')} of algorithms that were not run yet"
+        return f"perhaps {time_left} to go: {counted(guessed, 'run')} of algorithms that were not run yet"
     return f"about {time_left} to go"
 
 

@@ -22,15 +22,20 @@ def invite(
     federation: Federation,
     name: Name,
     file: File = FILE,
-    days: Annotated[float, typer.Option(help="How long the token can be used.")] = 7.0,
-    valid: Annotated[float, typer.Option(help="How many days the site's certificate is to be valid.")] = 365.0,
+    token_days: Annotated[float, typer.Option(metavar="DAYS", help="How long the token can be used.")] = 7.0,
+    certificate_days: Annotated[
+        float, typer.Option(metavar="DAYS", help="How long the site's certificate is to be valid.")
+    ] = 365.0,
     broker: Annotated[
         str | None, typer.Option(help="The broker as the site reaches it, if not as the file says.")
     ] = None,
+    days: Annotated[float | None, typer.Option(hidden=True, help="What --token-days was called.")] = None,
+    valid: Annotated[float | None, typer.Option(hidden=True, help="What --certificate-days was called.")] = None,
 ) -> None:
     """Invite a site: print a token with which it can join, once."""
     where = None if broker is None else check_server(broker)
-    typer.echo(_asked(file, federation, do="invite", name=name, days=days, valid=valid, broker=where)["token"])
+    lasting = {"days": token_days if days is None else days, "valid": certificate_days if valid is None else valid}
+    typer.echo(_asked(file, federation, do="invite", name=name, broker=where, **lasting)["token"])
 
 
 def join(

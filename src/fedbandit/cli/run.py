@@ -10,9 +10,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from fedbandit.cli.files import check_drawing, check_file
+from fedbandit.cli.completion import AGAIN, algorithm_names, environment_names, parameters_of
+from fedbandit.cli.files import check_drawing, check_ending, check_file
 from fedbandit.cli.screen import Bar, err, out
-from fedbandit.core.environment import Environment
+from fedbandit.core.algorithm import algorithms
+from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
 from fedbandit.results.sweep import sweep
 from fedbandit.simulation.result import Result
@@ -25,13 +27,27 @@ MEANS = ("regret", "reward", "messages", "scalars", "bytes", "uploads", "downloa
 
 
 def run(
-    algorithm: Annotated[str, typer.Argument(help="An algorithm of `fedbandit list`.")],
+    algorithm: Annotated[str, typer.Argument(help="An algorithm of `fedbandit list`.", autocompletion=algorithm_names)],
     environment: Annotated[
-        str | None, typer.Option(help="An environment of `fedbandit list`; default: linear.")
+        str | None,
+        typer.Option(help="An environment of `fedbandit list`; default: linear.", autocompletion=environment_names),
     ] = None,
     recorded: Annotated[str | None, typer.Option(help="Run on the turns of this .npz file instead.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
-    world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help=f"A parameter of the algorithm: name=value; {AGAIN}.",
+            autocompletion=parameters_of("algorithm", algorithms, "lean-linucb"),
+        ),
+    ] = None,
+    world: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A parameter of the environment: name=value; {AGAIN}.",
+            autocompletion=parameters_of("environment", environments, "linear"),
+        ),
+    ] = None,
     turns: Annotated[int | None, typer.Option(help="How many turns; default: the environment's own length.")] = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     seeds: Annotated[int, typer.Option(help="How many seeds to run.")] = 1,
@@ -108,7 +124,12 @@ def _check_outputs(trace: Path | None, figure: Path | None, save: Path | None, s
     for option, path in (("--trace", trace), ("--figure", figure), ("--save", save)):
         if path is None:
             continue
-        (check_drawing if option == "--figure" else check_file)(option, path)
+        if option == "--figure":
+            check_drawing(option, path)
+        elif option == "--save":
+            check_ending(option, path, ".npz")
+        else:
+            check_file(option, path)
         if seeds > 1 and option != "--figure":
             raise InvalidInput(f"{option} takes one run, but --seeds is {seeds}: run one seed at a time")
         if path.absolute() in taken:
@@ -144,7 +165,8 @@ def _means(runs: list[dict[str, Any]]) -> dict[str, float | None]:
 
 def _show(results: list[Result]) -> None:
     runs = [result.summary() for result in results]
-    table = Table(title=f"{runs[0]['algorithm']} on {runs[0]['environment']}", title_justify="left")
+    out.print(f"{runs[0]['algorithm']} on {runs[0]['environment']}", style="italic", soft_wrap=True, highlight=False)
+    table = Table()
     known = [name for name in MEANS if runs[0][name] is not None]
     if len(runs) == 1:
         _show_one(table, runs[0], ["turns", "clients", "seed", *known])

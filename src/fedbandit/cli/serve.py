@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fedbandit.cli.completion import AGAIN
+
 if TYPE_CHECKING:
     from fedbandit.service.coordinator.settings import ServicePlan
 
@@ -16,13 +18,21 @@ def serve(
     file: Annotated[Path, typer.Argument(help="A TOML file that says what to serve.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Serve this federation, and leave the others to other processes; may be given again."),
+        typer.Option(help=f"Serve this federation, and leave the others to other processes; {AGAIN}."),
     ] = None,
-    broker: Annotated[str | None, typer.Option(help="The broker, in place of the file's: nats:// or tls://.")] = None,
-    credentials: Annotated[Path | None, typer.Option(help="The coordinator's credential, with tls://.")] = None,
-    journal: Annotated[str | None, typer.Option(help="A folder of SQLite files, or postgresql://...")] = None,
-    http: Annotated[str | None, typer.Option(help="HOST:PORT of health, metrics and the status page.")] = None,
-    replicas: Annotated[int | None, typer.Option(help="On how many brokers of a cluster the streams are kept.")] = None,
+    broker: Annotated[str | None, typer.Option(help="The broker, nats:// or tls://; default: the file's.")] = None,
+    credentials: Annotated[
+        Path | None, typer.Option(help="The coordinator's credential, with tls://; default: the file's.")
+    ] = None,
+    journal: Annotated[
+        str | None, typer.Option(help="A folder of SQLite files, or postgresql://...; default: the file's.")
+    ] = None,
+    http: Annotated[
+        str | None, typer.Option(help="HOST:PORT of health, metrics and the status page; default: the file's.")
+    ] = None,
+    replicas: Annotated[
+        int | None, typer.Option(help="On how many brokers of a cluster the streams are kept; default: the file's.")
+    ] = None,
     standby: Annotated[
         bool, typer.Option("--standby", help="Wait while another coordinator has the journals; take over if it fails.")
     ] = False,

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.status import Status
 
+from fedbandit.cli.completion import AGAIN, algorithm_names, environment_names, parameters_of
 from fedbandit.cli.run import assignments
 from fedbandit.cli.screen import err, out
-from fedbandit.core.algorithm import Algorithm
+from fedbandit.core.algorithm import Algorithm, algorithms
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.amounts import counted
 from fedbandit.simulation.run import algorithm as algorithm_named
 
 if TYPE_CHECKING:
@@ -32,15 +34,35 @@ def up(
     sites: Annotated[int | None, typer.Option(help="How many sites; default: 5.")] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(help="An algorithm of `fedbandit list`; default: that of the folder, or else lean-linucb."),
+        typer.Option(
+            help="An algorithm of `fedbandit list`; default: that of the folder, or else lean-linucb.",
+            autocompletion=algorithm_names,
+        ),
     ] = None,
-    environment: Annotated[str, typer.Option(help="An environment of `fedbandit list`.")] = "linear",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the algorithm: name=value.")] = None,
-    world: Annotated[list[str] | None, typer.Option(help="A parameter of the environment: name=value.")] = None,
+    environment: Annotated[
+        str, typer.Option(help="An environment of `fedbandit list`.", autocompletion=environment_names)
+    ] = "linear",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help=f"A parameter of the algorithm: name=value; {AGAIN}.",
+            autocompletion=parameters_of("algorithm", algorithms, BEST),
+        ),
+    ] = None,
+    world: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A parameter of the environment: name=value; {AGAIN}.",
+            autocompletion=parameters_of("environment", environments, "linear"),
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The world's seed.")] = 0,
-    rate: Annotated[float, typer.Option(help="Decisions a second, of each site.")] = 2.0,
+    rate: Annotated[float, typer.Option(metavar="PER_SECOND", help="Decisions a second, of each site.")] = 2.0,
     port: Annotated[int, typer.Option(help="The port of the status page; 0 for any that is free.")] = 8080,
-    duration: Annotated[float | None, typer.Option(help="End after so many seconds; default: at Ctrl-C.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="End after so many; default: at Ctrl-C.")
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option(help="Keep everything here, and go on from it; default: keep nothing.")
     ] = None,
@@ -156,9 +178,10 @@ def _in_words(told: dict[str, Any]) -> str:
     decisions, rewards = sum(each["decisions"] for each in reports), sum(each["rewards"] for each in reports)
     mean = f", mean reward {sum(each['reward_sum'] for each in reports) / rewards:.3f}" if rewards else ""
     heard = told["clients"] - told["states"]["new"]
+    many = ", ".join(counted(totals[name], name.removesuffix("s")) for name in ("uploads", "downloads"))
     return (
-        f"{heard} of {told['clients']} sites, {decisions:,} decisions{mean}, {totals['uploads']:,} uploads, "
-        f"{totals['downloads']:,} downloads, {(totals['bytes_up'] + totals['bytes_down']) / 1e6:.2f} MB"
+        f"{heard} of {told['clients']} sites, {counted(decisions, 'decision')}{mean}, {many}, "
+        f"{(totals['bytes_up'] + totals['bytes_down']) / 1e6:.2f} MB"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fedbandit.cli.reading import read_log
+from fedbandit.files.amounts import counted
 
 
 def warm_start(
@@ -32,4 +33,5 @@ def warm_start(
         new = opened.warm_start(past, site=site)
         known, unsent = opened.recalled, opened.unsent
     before = "" if new == known else f", {known - new:,} of them before"
-    typer.echo(f"{file}: the site has learnt from {known:,} rows of {log}{before}; messages that wait: {unsent:,}")
+    rows = counted(known, "row")
+    typer.echo(f"{file}: the site has learnt from {rows} of {log}{before}; messages that wait: {unsent:,}")

@@ -38,6 +38,10 @@ class Environment(Parameters):
         """Return the sizes of the world; its horizon is the natural number of turns."""
         raise TypeError(f"{type(self).__name__} does not say its sizes")
 
+    def acting(self, turns: int) -> int:
+        """Return how many clients have a turn among so many, at most: what a run needs memory for."""
+        return min(self.setting().clients, turns)
+
     def fingerprint(self) -> str:
         """Return a text that differs whenever the files behind this world differ; empty if there are none."""
         return ""

@@ -30,6 +30,8 @@ class ProtocolError(FedbanditError):
 
 
 MOST_NAMED = 20  # names that one sentence can list
+ALIKE = 0.75  # of 1: what a name must have of another to be offered in its place; below, guesses are silly
+ALIKE_SHORT = 0.65  # of names of three letters, which differ in one
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
@@ -43,13 +45,25 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     "unknown number 'one': there are 99; `fedbandit list` shows the algorithms, environments and experiments"
     """
     known = sorted(known)
-    alike = 0.5 if len(known) <= MOST_NAMED else 0.6  # among many names something is always a little alike
-    within = [each for each in known if len(name) > 2 and name in each]
-    near = get_close_matches(name, known, n=1, cutoff=alike) or within
+    near = nearest(name, known)
     if near:
-        remedy = f"did you mean {near[0]!r}?"
+        remedy = f"did you mean {near!r}?"
     elif len(known) <= MOST_NAMED:
         remedy = "known: " + ", ".join(known)
     else:
         remedy = f"there are {len(known)}; `fedbandit list` shows the algorithms, environments and experiments"
     return InvalidInput(f"unknown {kind} {name!r}: {remedy}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that was meant, if one can be guessed: it begins so, is nearly so, or has that in it.
+
+    >>> nearest("rigde", ["ridge", "noise"]), nearest("lam", ["delta"]), nearest("--env", ["--set", "--environment"])
+    ('ridge', None, '--environment')
+    """
+    known = sorted(known)
+    whole = len(name.strip("-")) > 2
+    begin = [each for each in known if whole and each.startswith(name)]
+    within = [each for each in known if whole and name in each]
+    alike = get_close_matches(name, known, n=1, cutoff=ALIKE if len(name) > 3 else ALIKE_SHORT)
+    return next(iter([*begin, *alike, *within]), None)

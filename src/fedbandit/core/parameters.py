@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
 from fedbandit.core.changes import Change
-from fedbandit.core.errors import InvalidInput, unknown
+from fedbandit.core.errors import InvalidInput, nearest
 from fedbandit.core.limits import Limits, checked, takes_list
 
 
@@ -61,7 +61,7 @@ class Parameters:
         read = {}
         for name, value in values.items():
             if name not in known:
-                raise unknown("parameter", name, known)
+                raise cls._no_parameter(name)
             has_choices = bool(known[name].metadata["limits"].choices)
             read[name] = value if has_choices else _from_text(name, kinds[name], value)
         return cls(**read)
@@ -80,6 +80,19 @@ class Parameters:
             )
             for each in _declared(cls)
         ]
+
+    @classmethod
+    def _no_parameter(cls, name: str) -> InvalidInput:
+        """Return the error for a parameter that there is not; whoever knows the paper's symbol is told our name."""
+        whose = getattr(cls, "id", "") or cls.__name__
+        symbols = {each.metadata["symbol"]: each.name for each in _declared(cls) if each.metadata["symbol"]}
+        near = nearest(name, [each.name for each in _declared(cls)])
+        symbol = name if name in symbols else None if near else nearest(name, symbols)
+        if symbol is not None:
+            remedy = f"{symbol} is called {symbols[symbol]} here"
+        else:
+            remedy = f"did you mean {near!r}?" if near else f"see `fedbandit describe {whose}`"
+        return InvalidInput(f"{whose} has no parameter {name!r}: {remedy}")
 
     def values(self) -> dict[str, Any]:
         """Return names and values, ready for JSON (infinities as the string "inf")."""

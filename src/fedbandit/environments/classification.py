@@ -20,7 +20,7 @@ from fedbandit.core.environment import Environment
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.environments.arrivals import ARRIVALS, Arrivals
+from fedbandit.environments.arrivals import ARRIVALS, Arrivals, acting
 from fedbandit.environments.release import release_of
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ class Classification(
     def data_set(self) -> tuple[str, str]:
         """Return the data set, and where it is."""
         return self.dataset, self.path
+
+    def acting(self, turns: int) -> int:
+        """Return how many clients have a turn among so many, at most."""
+        return acting(self.arrivals, self.clients, self.skew, turns)
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""

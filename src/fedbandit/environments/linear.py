@@ -14,7 +14,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.environments.arrivals import ARRIVALS, Arrivals
+from fedbandit.environments.arrivals import ARRIVALS, Arrivals, acting
 from fedbandit.kernels.shared.sampling import draw_distinct, gather
 
 
@@ -51,6 +51,10 @@ class Linear(Environment, id="linear", title="homogeneous clients with linear re
     def setting(self) -> Setting:
         """Return the sizes of the world."""
         return Setting(self.clients, self.arms, self.dimension, horizon=300 * self.clients)
+
+    def acting(self, turns: int) -> int:
+        """Return how many clients have a turn among so many, at most."""
+        return acting(self.arrivals, self.clients, self.skew, turns)
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""

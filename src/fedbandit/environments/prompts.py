@@ -23,7 +23,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.parameters import parameter
 from fedbandit.core.randomness import stream
 from fedbandit.core.turns import Rewards, Turns
-from fedbandit.environments.arrivals import ARRIVALS, Arrivals
+from fedbandit.environments.arrivals import ARRIVALS, Arrivals, acting
 from fedbandit.environments.linear import unit
 from fedbandit.files.checked_arrays import numbers_of
 from fedbandit.files.npz import read_npz
@@ -88,6 +88,10 @@ class Prompts(Environment, id="prompts", title="prompts or models to choose from
     def fingerprint(self) -> str:
         """Return a digest of the file, if there is one."""
         return _digest(self.path) if self.path else ""
+
+    def acting(self, turns: int) -> int:
+        """Return how many clients have a turn among so many, at most."""
+        return acting(self.arrivals, self.clients, self.skew, turns)
 
     def turns(self, count: int, seed: int, block: int) -> Iterator[Turns]:
         """Yield the turns of one seed."""

@@ -83,6 +83,8 @@ class Recorded(Environment, id="recorded", title="a file of turns (.npz): your o
 
 
 def _load(path: str) -> dict[str, np.ndarray[Any, Any]]:
+    if Path(path).is_dir() and path:
+        raise InvalidInput(f"{path!r} is a folder: give the path of an .npz file of turns")
     if not Path(path).is_file():
         raise InvalidInput(f"no recorded file at {path!r}: give the path of an .npz file of turns")
     return read_npz(path)

@@ -154,7 +154,7 @@ def _require_features(policy: Policy, features: Features | None) -> None:
     if known != given:
         raise InvalidInput(
             f"the policy decides by {'features ' + known if known else 'vectors'}, but {given or 'none'} were given: "
-            "give those of its site"
+            "give those of its site (--features FILE)"
         )
 
 
@@ -164,7 +164,7 @@ def _since(log: Log, taken: float) -> Log:
     if is_earlier.all():
         raise InvalidInput(
             "all rows of the log are from before the policy was taken, so it may have learnt from them: give later "
-            "ones, or include_earlier, if it did not"
+            "ones, or include_earlier (--include-earlier), if it did not"
         )
     if is_earlier.any():
         log_of.warning("%d rows from before the policy was taken are left out", is_earlier.sum())
@@ -216,7 +216,7 @@ def _require(found: Estimates, anyway: bool) -> None:
         )
     for each in troubles:
         if not anyway:
-            raise InvalidInput(f"{each}; give anyway to see the estimates nevertheless")
+            raise InvalidInput(f"{each}; give anyway (--anyway) to see the estimates nevertheless")
         log_of.warning("%s", each)
     if found.carriers < FEWEST_CARRIERS:
         log_of.warning("%s", _few_carriers(found))

@@ -1,8 +1,17 @@
-"""Bytes and times as people write them."""
+"""Counts, bytes and times as people write them."""
 
 from __future__ import annotations
 
 SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+
+
+def counted(number: int, noun: str, many: str = "") -> str:
+    """Return how many there are of a thing, in words.
+
+    >>> counted(1, "run"), counted(2_000, "run"), counted(0, "has", many="have")
+    ('1 run', '2,000 runs', '0 have')
+    """
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def shown_bytes(count: float) -> str:

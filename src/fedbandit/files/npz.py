@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """
     try:
         with Path(path).open("rb") as file:
-            _require_kind(file.read(len(_ZIP)))
+            _require_kind(file.read(1024))
             file.seek(0)
             found = np.load(file, allow_pickle=False)
             arrays = None if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
@@ -44,9 +45,21 @@ def read_npz(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
 
 def _require_kind(begin: bytes) -> None:
     """Refuse a file that is plainly of another kind, by name where its first bytes tell."""
-    if begin in (_ZIP, _EMPTY_ZIP, _ARRAY):
+    if begin.startswith((_ZIP, _EMPTY_ZIP, _ARRAY)):
         return
     known = [name for mark, name in _OTHERS.items() if begin.startswith(mark)]
-    is_text = all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in begin)
-    kind = known[0] if known else "text" if is_text else "something else"
+    kind = known[0] if known else "text" if _is_text(begin) else "something else"
     raise ValueError(f"it is {kind if begin else 'empty'}")
+
+
+def _is_text(begin: bytes) -> bool:
+    """Tell whether bytes are the beginning of a text, which may end within a letter.
+
+    >>> _is_text(b"a,b\\n1,2"), _is_text(b"ARBI\\x00\\xff"), _is_text("Gr\u00fc".encode()[:3])
+    (True, False, True)
+    """
+    try:
+        text = getincrementaldecoder("utf-8")().decode(begin)
+    except UnicodeDecodeError:
+        return False
+    return all(letter.isprintable() or letter in "\t\n\r" for letter in text)

@@ -21,5 +21,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror}: give the path of a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not text in UTF-8: give the path of a TOML file, or save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path} is not valid TOML ({error}): correct that line") from None

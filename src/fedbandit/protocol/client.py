@@ -68,6 +68,11 @@ class ClientNode(FadingNode[Clients]):
         """Return what whoever runs the clients should know and act on."""
         return self.side.warnings(self.state)
 
+    @property
+    def warnings_at_the_end(self) -> Sequence[str]:
+        """Return what whoever has run the clients should know, now that no turn is to come."""
+        return self.side.warnings(self.state, ended=True)
+
     def receive(self, envelope: Envelope, drawn: Drawn | None = None) -> list[Envelope]:
         """Take in a download, except at clients that have had it or a later one; return the answers.
 

@@ -24,6 +24,7 @@ from fedbandit.kernels.shared.compiled import starting
 from fedbandit.protocol.envelope import Envelope
 from fedbandit.simulation.epochs import Epochs
 from fedbandit.simulation.release_noise import ReleaseNoise
+from fedbandit.simulation.room import require_room
 from fedbandit.simulation.trace import Trace
 from fedbandit.simulation.wire import Wire, begin
 
@@ -45,6 +46,7 @@ def simulate(
     algorithm and sizes that have a past: the run goes on from what they know, and they stay as they are.
     """
     setting = _setting(algorithm, environment, turns, seed)
+    require_room(algorithm, environment, setting, turns)
     with starting():  # where an algorithm imports what only it needs
         sides = algorithm.federation(setting)
     trace = Trace.empty(turns)
@@ -59,7 +61,7 @@ def simulate(
         check_kind(algorithm, environment, block)
         check_draws(algorithm, wire.clients.side.draws, block)
         if algorithm.acts_in_rounds:
-            check_rounds(block, setting.clients, done)
+            check_rounds(block, setting.clients, done, _taking_turns(environment))
         for piece in epochs.pieces(block, done, *nodes):
             play(wire, piece, streams, trace, done)
             done += len(piece)
@@ -97,7 +99,14 @@ def check_draws(algorithm: Algorithm, needed: int, block: Turns) -> None:
         )
 
 
-def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
+def _taking_turns(environment: Environment) -> str:
+    """Return what lets the clients of a world take turns."""
+    if "arrivals" in {each.name for each in environment.describe()}:
+        return "set arrivals=round-robin in the world"
+    return "give a world whose clients take turns"
+
+
+def check_rounds(block: Turns, clients: int, first: int = 0, remedy: str = "order the turns so") -> None:
     """Refuse a block that does not divide into rounds in each of which every client has one turn."""
     rounds = block.client.reshape(-1, clients)
     wrong = (np.sort(rounds, axis=1) != np.arange(clients)).any(axis=1)
@@ -109,7 +118,7 @@ def check_rounds(block: Turns, clients: int, first: int = 0) -> None:
                 turn = first + round_ * clients + place
                 raise InvalidInput(
                     f"client[{turn}] is {client}, which already had its turn in round {turn // clients + 1}: "
-                    f"this algorithm acts in rounds of {clients} turns, in which every client appears once"
+                    f"this algorithm acts in rounds of {clients} turns, in which every client appears once: {remedy}"
                 )
             seen.add(client)
 
@@ -123,7 +132,8 @@ def _setting(algorithm: Algorithm, environment: Environment, turns: int, seed: i
     if turns % size.clients:
         last = turns - turns % size.clients
         for start, block in enumerate(environment.turns(last, seed, size.clients)):
-            check_rounds(block, size.clients, start * size.clients)  # the first turn at fault may lie before
+            # The first turn at fault may lie before.
+            check_rounds(block, size.clients, start * size.clients, _taking_turns(environment))
         raise InvalidInput(
             f"the last round, from turn {last} on, is incomplete: {algorithm.id} acts in rounds of "
             f"{size.clients} clients, so give a multiple of {size.clients} turns, not {turns}"

@@ -54,7 +54,7 @@ def run(
         world=world.values(),
         seed=seed,
         clients=setting.clients,
-        warnings=tuple(wire.clients.warnings),
+        warnings=tuple(wire.clients.warnings_at_the_end),
     )
 
 

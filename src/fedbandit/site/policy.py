@@ -147,4 +147,7 @@ class Policy:
             data = Path(path).read_bytes()
         except OSError as error:
             raise InvalidInput(f"no policy can be read from {str(path)!r} ({error.strerror}): give its path") from None
-        return cls.from_bytes(data, seed)
+        try:
+            return cls.from_bytes(data, seed)
+        except ProtocolError as error:
+            raise InvalidInput(f"{path} is no policy that a site has saved ({error}): give the file of one") from None

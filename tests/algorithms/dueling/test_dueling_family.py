@@ -197,7 +197,7 @@ def test_a_world_of_rewards_is_refused(name):
         ("fldb-ogd", {"step_scale": 0}, "step_scale must be greater than 0, not 0"),
         ("fldb-gd", {"curvature": 0}, "curvature must be greater than 0, not 0"),
         ("fldb-gd", {"inner_steps": 1.5}, "inner_steps must be a whole number, not 1.5"),
-        ("fldb-gd", {"period": 2}, "unknown parameter 'period'"),
+        ("fldb-gd", {"period": 2}, "fldb-gd has no parameter 'period'"),
         ("ldb", {"delta": 1}, "delta must be greater than 0 and less than 1, not 1"),
         ("ldb", {"ridge": -1}, "ridge must be greater than 0, not -1"),
     ],

@@ -197,9 +197,25 @@ def test_features_that_never_reach_full_rank_are_told_at_the_end_of_a_run(record
     assert result.uploads == 0
 
 
-def test_nothing_is_told_of_clients_that_have_started_or_have_had_few_turns(recorded):
+def test_nothing_is_told_of_clients_that_have_started(recorded):
     assert fb.run("async-linucb-am", lacking(recorded, None), global_dimension=2).warnings == ()
-    assert fb.run("async-linucb-am", lacking(recorded, 3, turns=12), global_dimension=2).warnings == ()
+
+
+def test_where_nobody_has_started_by_the_end_it_is_said_however_few_turns_there_were(recorded):
+    (few,) = fb.run("async-linucb-am", lacking(recorded, None, turns=6), global_dimension=2).warnings
+    assert few == (
+        "async-linucb-am has sent nothing, as no client has started: each has had about 2 turns, and at least 4 are "
+        "needed: give more turns, or fewer clients or features"
+    )
+    (rank,) = fb.run("async-linucb-am", lacking(recorded, 3, turns=15), global_dimension=2).warnings
+    assert "the arms chosen have rank 3 of 4" in rank
+
+
+def test_a_site_is_told_nothing_in_its_first_turns(caplog):
+    with fb.Site("async-linucb-am", dimension=4, fresh=1) as site:
+        for _ in range(3):
+            site.learn(site.choose(np.eye(4)), 1.0)
+    assert caplog.messages == []
 
 
 def test_who_starts_by_what_others_shared_is_told_nothing_of_its_own_rank(recorded):

@@ -239,5 +239,5 @@ def test_a_discount_that_is_none_is_refused(discount):
 
 @pytest.mark.parametrize("name", ["async-linucb-am", "clustered-linucb"])
 def test_what_cannot_forget_has_no_discount(name):
-    with pytest.raises(fb.InvalidInput, match="unknown parameter 'discount'"):
+    with pytest.raises(fb.InvalidInput, match="has no parameter 'discount'"):
         fb.algorithm(name, discount=0.5)

@@ -118,5 +118,5 @@ def test_greed_can_be_written_as_text():
 def test_two_estimates_side_by_side_have_no_gaps_to_weigh():
     with pytest.raises(fb.InvalidInput, match="unknown exploration 'igw'"):
         fb.algorithm("async-linucb-am", exploration="igw")
-    with pytest.raises(fb.InvalidInput, match="unknown parameter 'greed'"):
+    with pytest.raises(fb.InvalidInput, match="has no parameter 'greed'"):
         fb.algorithm("async-linucb-am", greed=3)

@@ -151,7 +151,7 @@ def test_it_goes_with_lots_and_a_discount(tmp_path, noticed):
     "name", ["local-linucb", "sync-linucb", "pooled-linucb", "async-linucb-am", "clustered-linucb"]
 )
 def test_what_cannot_restart_has_no_quorum(name):
-    with pytest.raises(fb.InvalidInput, match="unknown parameter 'restart_quorum'"):
+    with pytest.raises(fb.InvalidInput, match="has no parameter 'restart_quorum'"):
         fb.algorithm(name, restart_quorum=3)
 
 

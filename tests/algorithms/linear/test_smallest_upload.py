@@ -152,5 +152,5 @@ def test_a_number_that_is_none_is_refused_in_one_sentence(value):
 
 @pytest.mark.parametrize("name", ["pooled-linucb", "local-linucb", "fedego-lasso"])
 def test_where_no_sums_travel_there_is_no_such_parameter(name):
-    with pytest.raises(fb.InvalidInput, match="unknown parameter 'smallest_upload'"):
+    with pytest.raises(fb.InvalidInput, match="has no parameter 'smallest_upload'"):
         fb.algorithm(name, smallest_upload=2)

@@ -36,7 +36,7 @@ BAD = {
     "no store": ('offline = { algorithm = "async-linucb", dimension = 2 }', "missing required field `store`"),
     "neither": ('store = "site.db"', "give federation, or offline = { algorithm = ..., dimension = ... }, one of them"),
     "both": (GOOD + 'federation = "nats://localhost/x"', "one of them"),
-    "an unknown key": (GOOD + "port = 8", "unknown field `port`"),
+    "an unknown key": (GOOD + "prot = 8", "unknown key 'prot': known: credentials"),
     "a number for a text": (GOOD + "listen = 8077", "Expected `str`, got `int` - at `$.listen`"),
     "no port": (GOOD + 'listen = "localhost"', "listen = 'localhost' is no address: write HOST:PORT, or unix:PATH"),
     "a port beyond all": (GOOD + 'listen = "localhost:70000"', "is no address"),

@@ -42,6 +42,7 @@ from fedbandit.core.errors import InvalidInput
 from fedbandit.core.interfaces import Federation
 from fedbandit.core.parameters import parameter
 from fedbandit.core.scores import ScorePart
+from fedbandit.files.amounts import counted
 from fedbandit.kernels.linear import ridge_rows as kernel
 from fedbandit.kernels.linear.alternation_rows import (
     ALTERNATING,
@@ -125,13 +126,14 @@ class AlternatingClients(LinearClients):
         for rows in (state.whole, state.local):
             kernel.begin(rows, row, self.ridge)
 
-    def warnings(self, state: AlternatingState) -> Sequence[str]:
-        """Say so where clients that have had many turns have not started, and why."""
+    def warnings(self, state: AlternatingState, *, ended: bool = False) -> Sequence[str]:
+        """Say so where clients that have had many turns have not started, or at the end nobody has, and why."""
         acting, features = int(state.used[0]), self.lengths[0]
-        turns = state.whole.turns[:acting]
-        waiting = np.flatnonzero(~state.estimates.started[:acting] & (turns >= PATIENCE * features))
+        turns, started = state.whole.turns[:acting], state.estimates.started[:acting]
+        nobody = ended and acting > 0 and not started.any()
+        waiting = np.flatnonzero(~started & (turns >= (features if nobody else PATIENCE * features)))
         if not waiting.size:
-            return ()
+            return (_too_few_turns(float(turns.mean()), features),) if nobody else ()
         one = int(waiting[np.argmax(turns[waiting])])
         rank = int((np.linalg.eigvalsh(state.whole.gram[one]) > CUT).sum())
         where = f" at {waiting.size} of {acting} clients" if acting > 1 else ""
@@ -146,6 +148,19 @@ class AlternatingClients(LinearClients):
         super().grow(state)
         for name in ("whole", "local", "estimates", "global_inverse", "local_inverse"):
             setattr(state, name, roomier(getattr(state, name), len(state.row_of)))
+
+
+def _too_few_turns(mean: float, features: int) -> str:
+    """Say why nobody has started where nobody can have.
+
+    >>> _too_few_turns(1.0, 25).partition(": give")[0]
+    'async-linucb-am has sent nothing, as no client has started: each has had about 1 turn, and at least 25 are needed'
+    """
+    had = counted(round(mean), "turn")
+    return (
+        f"async-linucb-am has sent nothing, as no client has started: each has had about {had}, and at least "
+        f"{features} are needed: give more turns, or fewer clients or features"
+    )
 
 
 class SharedPartServer(PushServer):

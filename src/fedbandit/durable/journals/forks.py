@@ -16,6 +16,13 @@ from weakref import WeakSet
 class JournalConnection(sqlite3.Connection):
     """A connection that is known while it is open, and can be referred to weakly."""
 
+    place = ""
+
+    def close(self) -> None:
+        """Close it, and know it no more."""
+        _OPEN.discard(self)
+        super().close()
+
 
 _OPEN: WeakSet[JournalConnection] = WeakSet()
 
@@ -23,8 +30,14 @@ _OPEN: WeakSet[JournalConnection] = WeakSet()
 def connect(path: os.PathLike[str]) -> JournalConnection:
     """Open a file for this process alone."""
     file = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.5, factory=JournalConnection)
+    file.place = os.path.realpath(path)
     _OPEN.add(file)
     return file
+
+
+def is_open_here(path: os.PathLike[str]) -> bool:
+    """Tell whether this process itself has a file open."""
+    return any(file.place == os.path.realpath(path) for file in list(_OPEN))
 
 
 def _keep_for_ever() -> None:

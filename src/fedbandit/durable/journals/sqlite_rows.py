@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from fedbandit.core.errors import InvalidInput
+from fedbandit.durable.journals.forks import is_open_here
 from fedbandit.durable.journals.journal import Entry
 from fedbandit.durable.journals.lease import JournalTaken
 from fedbandit.durable.journals.mark import mark_path, read_mark
@@ -31,6 +32,8 @@ class SqliteRows:
         (pages,) = file.execute("PRAGMA page_count").fetchone()
         self.is_empty = not rows and pages <= 1
         self.is_sealed = tables == _OF_TODAY
+        if rows and not tables:
+            raise strange(path)
         if not self.is_empty and (tables not in (_OF_0_1, _OF_TODAY) or self.is_sealed != ("seal" in columns)):
             raise damaged(str(path), "its tables are not those of a journal")
         self._seal = "seal" if self.is_sealed else "NULL"
@@ -139,11 +142,28 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 def unusable(path: Path, error: Exception) -> InvalidInput:
     """Return the refusal of a file with which SQLite cannot do what it should."""
     if "locked" in str(error):
-        return JournalTaken(f"the journal {path} cannot be used ({error}): another process has it open: end that one")
+        here, elsewhere = "this process has it open: close it there", "another process has it open: end that one"
+        return JournalTaken(f"the journal {path} cannot be used ({error}): {here if is_open_here(path) else elsewhere}")
+    if "not a database" in str(error):
+        return strange(path, error)
     return InvalidInput(
         f"the journal {path} cannot be used ({error}): make room on the disk, make the file writable, or restore a "
         "backup"
     )
+
+
+class Strange(InvalidInput):
+    """The file was never a journal, or nothing of one can be seen in it."""
+
+
+def strange(path: Path, error: Exception | None = None) -> Strange:
+    """Return the refusal of a file that is none of ours; one that is called as ours are may have been one."""
+    if path.suffix == ".db" and error is not None:
+        return Strange(
+            f"the journal {path} cannot be used ({error}): its beginning is damaged, so restore a backup, or it is no "
+            "journal or store of fedbandit, so give another"
+        )
+    return Strange(f"{path} is no journal or store of fedbandit: give the .db file of a site or of a coordinator")
 
 
 @contextmanager
@@ -151,6 +171,10 @@ def reading_only(path: Path) -> Iterator[SqliteRows]:
     """Give what stands in a file that nobody has open, and change nothing in it, nor in its write-ahead log."""
     beside = [path.with_name(f"{path.name}{ending}") for ending in ("-shm", "-wal")]
     made = [each for each in beside if not each.exists()]
+    if path.is_file() and not path.stat().st_size:  # SQLite takes it for a database without tables
+        if path.suffix == ".db":
+            raise Strange(f"the journal {path} is empty: nothing was written to it, or it is lost: restore a backup")
+        raise strange(path)
     with sqlite_errors(path):
         file = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=0.5)
         with closing(file):

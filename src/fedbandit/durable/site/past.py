@@ -10,6 +10,7 @@ from fedbandit.core.arrays import Floats, Ints
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.site.ending import EndingSite
 from fedbandit.durable.site.events import Recalled
+from fedbandit.files.amounts import counted
 
 
 class SiteWithPast(EndingSite):
@@ -26,8 +27,8 @@ class SiteWithPast(EndingSite):
             )
         if self.issued:
             raise InvalidInput(
-                f"the site has made {self.issued} decisions: a past is taken in before the first: begin with another "
-                "store"
+                f"the site has made {counted(self.issued, 'decision')}: a past is taken in before the first: begin "
+                "with another store"
             )
         return range(rows)
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fedbandit.core.arrays import Floats
 from fedbandit.core.errors import InvalidInput
+from fedbandit.files.memory import free_memory
 from fedbandit.kernels.neural.arrays import Array, Numbers, Precision
 from fedbandit.kernels.neural.kept_programs import keep_programs
 
@@ -80,7 +81,7 @@ class Device:
     def free_bytes(self) -> int:
         """Return the memory that is there to be used."""
         if self.name == "cpu":
-            return _free_memory()
+            return free_memory()
         stats = self._device.memory_stats() or {}
         return int(stats.get("bytes_limit", 1 << 62)) - int(stats.get("bytes_in_use", 0))
 
@@ -103,15 +104,6 @@ def _one_thread() -> Iterator[None]:
 
 def _one_by_one(function: Callable[..., Array]) -> Callable[..., Array]:
     return lambda *arrays: jax.lax.map(lambda each: function(*each), arrays)
-
-
-def _free_memory() -> int:
-    """Return the memory that new processes can have: what the system says is available, or its whole size."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def plain(values: Numbers) -> Floats:

@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from fedbandit.core.errors import InvalidInput
+from fedbandit.core.errors import InvalidInput, unknown
 from fedbandit.features.features import Features
 from fedbandit.files.toml import read_toml
 from fedbandit.site.site import Site
@@ -126,6 +126,10 @@ class AgentPlan(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def read_agent_plan(path: Path) -> AgentPlan:
     """Read and check a file; anything wrong is said in one sentence that names the file."""
     data = read_toml(path)
+    known = [each for each in AgentPlan.__struct_fields__ if each != "folder"]
+    for name in data:
+        if name not in known:
+            raise InvalidInput(f"{path}: {unknown('key', name, known)}")
     try:
         plan: AgentPlan = msgspec.convert({**data, "folder": str(path.parent)}, AgentPlan)
     except msgspec.ValidationError as error:

@@ -113,7 +113,7 @@ class Desk:
 
     def invite(self, federation: str, name: str, days: float, valid: float, broker: str) -> str:
         """Return the token of a new invitation, good for some days, for a certificate that is valid for others."""
-        for what, given in (("--days", days), ("--valid", valid)):
+        for what, given in (("--token-days", days), ("--certificate-days", valid)):
             if not 0 < given <= MOST_DAYS:
                 raise InvalidInput(f"{what} must be more than 0 and at most {MOST_DAYS}, not {given:g}: give days")
         token, now, roster = secrets.token_hex(16), time.time(), self._roster(federation)
