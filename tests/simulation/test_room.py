@@ -13,8 +13,8 @@ GIB = 2**30
 def test_more_clients_than_memory_has_room_for_are_refused_with_how_many_fit(monkeypatch):
     monkeypatch.setattr(room, "free_memory", lambda: GIB)
     world = fb.environment("linear", clients=999_999_999, arms=10, dimension=10)
-    with pytest.raises(InvalidInput) as refused:
-        fb.run("lean-linucb", world)
+    with pytest.raises(InvalidInput) as refused:  # not by a run, which without the check would take all memory there is
+        room.require_room(fb.algorithm("lean-linucb"), world, world.setting(), world.setting().horizon)
     before, most = str(refused.value).removesuffix(" fit").split(", about ")
     assert before == "clients=999999999 do not fit into memory: take fewer"
     assert 200_000 < int(most.replace(",", "")) < 500_000

@@ -125,9 +125,9 @@ class ClientsAround(_Around, Clients):
         """Take in a download; return what is sent."""
         return self.within.receive(self.inner(state), to, message)
 
-    def warnings(self, state: Any, *, ended: bool = False) -> Sequence[str]:
+    def warnings(self, state: Any, ended: bool = False) -> Sequence[str]:
         """Return what whoever runs the clients should know."""
-        return self.within.warnings(self.inner(state), ended=ended)
+        return self.within.warnings(self.inner(state), ended)
 
     def play(self, state: Any, turns: Turns, start: int, draws: Floats) -> Played:
         """Play turns until something is to be sent."""

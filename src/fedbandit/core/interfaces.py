@@ -123,7 +123,7 @@ class Clients(Side, HidesReleases, Protocol):
     def receive(self, state: Any, to: Ints, message: Any) -> Sequence[Outgoing[Upload]]:
         """Take in a download at the clients `to`; return what they now send."""
 
-    def warnings(self, state: Any, *, ended: bool = False) -> Sequence[str]:  # noqa: ARG002
+    def warnings(self, state: Any, ended: bool = False) -> Sequence[str]:  # noqa: ARG002
         """Return what whoever runs the clients should know and act on: sentences with a remedy, none if all is well.
 
         A simulation asks when it has ended, a site after each reward until it was told something: it must cost little.

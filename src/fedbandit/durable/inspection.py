@@ -12,6 +12,7 @@ from fedbandit.durable.coordinator.roster import Roster
 from fedbandit.durable.journals.journal import MemoryJournal
 from fedbandit.durable.journals.reading import Rows
 from fedbandit.durable.site.journalled import JournalledSite
+from fedbandit.files.amounts import counted
 from fedbandit.protocol.charter import Charter
 from fedbandit.protocol.revisions import Agreed
 from fedbandit.wire.state import field_of, writer_of
@@ -43,9 +44,9 @@ def inspect(rows: Rows) -> Findings:
     except (FedbanditError, KeyError, TypeError, ValueError, AttributeError) as error:
         found.faults.append(f"its records are whole, but cannot be gone through: {error}")
     if snapshot is None:
-        found.lines.append(f"{_counted(len(records), 'record')}, and no snapshot")
+        found.lines.append(f"{counted(len(records), 'record')}, and no snapshot")
     else:
-        count = _counted(len(records), "record")
+        count = counted(len(records), "record")
         found.lines.append(f"a snapshot after record {position}, and {count} after it up to {rows.last()}")
     found.lines.append(_written_by(rows, first))
     return found
@@ -75,8 +76,8 @@ def _of_coordinator(first: bytes, journal: MemoryJournal, *, is_old: bool) -> li
     observations = server.accounts.observations
     return [
         f"a coordinator's journal: {_told(server.agreed)}",
-        f"{_counted(uploads, 'upload')} of {_counted(len(observations), 'site')}, with "
-        f"{_counted(sum(observations.values()), 'observation')}; {_counted(server.node.sent, 'download')}",
+        f"{counted(uploads, 'upload')} of {counted(len(observations), 'site')}, with "
+        f"{counted(sum(observations.values()), 'observation')}; {counted(server.node.sent, 'download')}",
     ]
 
 
@@ -87,21 +88,17 @@ def _of_site(first: bytes, journal: MemoryJournal) -> list[str]:
     site = JournalledSite(charter, number, fresh=1, journal=journal)
     return [
         f"the store of site {number}: {_told(site.life.agreed)}",
-        f"{_counted(site.issued, 'decision')}, {site.pending} pending; {_counted(site.unsent, 'upload')} unsent, "
+        f"{counted(site.issued, 'decision')}, {site.pending} pending; {counted(site.unsent, 'upload')} unsent, "
         f"{site.refusals} refused; download {site.version}",
     ]
 
 
 def _of_roster(journal: MemoryJournal) -> list[str]:
     standings = Counter(each.standing.value for each in Roster("", 0, journal).members.values())
-    counted = ", ".join(f"{count} {standing}" for standing, count in sorted(standings.items()))
-    return [f"a coordinator's roster: {_counted(standings.total(), 'name')}: {counted}"]
+    many = ", ".join(f"{count} {standing}" for standing, count in sorted(standings.items()))
+    return [f"a coordinator's roster: {counted(standings.total(), 'name')}: {many}"]
 
 
 def _told(agreed: Agreed) -> str:
-    sizes, revised = agreed.charter.setting, f", {_counted(agreed.count, 'revision')}" if agreed.count else ""
-    return f"{agreed.charter.algorithm.id}, {_counted(sizes.clients, 'site')}, dimension {sizes.dimension}{revised}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    sizes, revised = agreed.charter.setting, f", {counted(agreed.count, 'revision')}" if agreed.count else ""
+    return f"{agreed.charter.algorithm.id}, {counted(sizes.clients, 'site')}, dimension {sizes.dimension}{revised}"

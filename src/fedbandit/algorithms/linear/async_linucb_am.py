@@ -126,7 +126,7 @@ class AlternatingClients(LinearClients):
         for rows in (state.whole, state.local):
             kernel.begin(rows, row, self.ridge)
 
-    def warnings(self, state: AlternatingState, *, ended: bool = False) -> Sequence[str]:
+    def warnings(self, state: AlternatingState, ended: bool = False) -> Sequence[str]:
         """Say so where clients that have had many turns have not started, or at the end nobody has, and why."""
         acting, features = int(state.used[0]), self.lengths[0]
         turns, started = state.whole.turns[:acting], state.estimates.started[:acting]

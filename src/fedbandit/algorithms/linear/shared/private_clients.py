@@ -198,7 +198,7 @@ class PrivateClients(TurnByTurn):
         state.version[to] = message.version
         return ()
 
-    def warnings(self, state: PrivateCohortState, *, ended: bool = False) -> Sequence[str]:  # noqa: ARG002
+    def warnings(self, state: PrivateCohortState, ended: bool = False) -> Sequence[str]:  # noqa: ARG002
         """Tell of clients that have made all their releases."""
         done = int((state.releases == self.noised.releases).sum())
         if not done:
