@@ -93,12 +93,9 @@ def _describe_parameters(thing: Any, paper: str) -> None:
 def _describe_experiment(experiment: Experiment) -> None:
     out.print(f"[bold]{experiment.id}[/]: {escape(experiment.title)}\n")
     world = ", ".join(f"{name}={value}" for name, value in experiment.world.items())
-    length = counted(experiment.rounds, "round") if experiment.rounds else "all turns"
-    if experiment.turns and not experiment.rounds:
-        length = counted(experiment.turns, "turn")
     runs = sum(len(series.points) for series in experiment.series) * experiment.seeds
     out.print(f"environment: {experiment.environment} ({world})")
-    out.print(f"length: {length}, {counted(experiment.seeds, 'seed')}, {counted(runs, 'run')}")
+    out.print(f"length: {experiment.length}, {counted(experiment.seeds, 'seed')}, {counted(runs, 'run')}")
     for series in experiment.series:
         points = "; ".join(point.label for point in series.points if point.label)
         out.print(f"series: {escape(series.label)} ({series.algorithm}) {escape(points)}")

@@ -32,6 +32,7 @@ from fedbandit.experiments.claims import Claim
 from fedbandit.experiments.code import code_of
 from fedbandit.experiments.consistency import check_points, check_shown
 from fedbandit.experiments.figures import Figure
+from fedbandit.files.amounts import counted
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,13 @@ class Experiment:
             seeds=min(self.seeds, quick.seeds),
             is_quick=True,
         )
+
+    @property
+    def length(self) -> str:
+        """Return how long each run is, in words."""
+        if self.rounds:
+            return counted(self.rounds, "round")
+        return counted(self.turns, "turn") if self.turns else "all turns"
 
     def cells(self) -> Iterator[tuple[Series, Point, Cell]]:
         """Yield every run: each series, each of its points, each seed."""

@@ -28,12 +28,11 @@ def provenance(experiment: Experiment, made: Iterable[Mapping[str, str]]) -> dic
 
     `made` is what was kept with each of its runs; runs of several machines, or of several commits, name them all.
     """
-    length = f"{experiment.rounds:,} rounds" if experiment.rounds else f"{experiment.turns or 'all'} turns"
     world = ", ".join(f"{name}={value}" for name, value in experiment.world.items())
     told = {
         "size": "quick: a smaller world and fewer seeds" if experiment.is_quick else "full",
         "seeds": str(experiment.seeds),
-        "world": f"{experiment.environment}{f' ({world})' if world else ''}, {length}",
+        "world": f"{experiment.environment}{f' ({world})' if world else ''}, {experiment.length}",
     }
     runs = list(made)
     for name in MADE:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fedbandit.experiments.experiment import Experiment
 from fedbandit.experiments.table import Table
-from fedbandit.files.amounts import lasting
+from fedbandit.files.amounts import counted, lasting
 from fedbandit.results.everything import Forecast, folder_of, planned
 from fedbandit.results.reproduce import PROVENANCE
 from fedbandit.results.tables import read_runs
@@ -65,7 +65,7 @@ def stored(experiment: Experiment, folder: Path) -> Stored | None:
 def where_from(kept: Mapping[str, Stored], folder: Path) -> Iterator[str]:
     """Say of stored experiments, by id, where their runs come from: a line of Markdown each, beside the folder."""
     for name, each in kept.items():
-        took = f"{each.runs:,} runs, {lasting(each.seconds)} one after the other"
+        took = f"{counted(each.runs, 'run')}, {lasting(each.seconds)} one after the other"
         facts = "; ".join(f"{what}: {text}" for what, text in each.about.items())
         yield f"- [{name}]({folder.name}/{name}.csv): {took}; {facts}"
 
