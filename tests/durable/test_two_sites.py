@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedbandit.durable.coordinator.concerns import HOUR
+from fedbandit.core.seconds import HOUR
 from fedbandit.durable.coordinator.outcome import Outcome
 from fedbandit.durable.coordinator.site_epochs import KEPT_DIGESTS
 from fedbandit.durable.journals.journal import MemoryJournal

@@ -8,7 +8,7 @@ from samples.experiment_files import LEAST, SERIES, read
 
 BAD = {
     "not TOML": ("environment = ", "is not valid TOML (Invalid value (at end of document)): correct that line"),
-    "not text": (b"\xff\xfe\x00", "is not valid TOML ("),
+    "not text": (b"\xff\xfe\x00", "is not text in UTF-8: "),
     "nothing": ("", ": 'environment' is missing: an experiment needs an environment and [[series]]"),
     "no environment": (SERIES, ": 'environment' is missing: an experiment needs an environment and [[series]]"),
     "no series": (

@@ -26,6 +26,9 @@ class SmallWorld:
     def setting(self):
         return Setting(CLIENTS, ARMS, DIMENSION, self.rounds * CLIENTS)
 
+    def describe(self):
+        return ()
+
     def release_noise(self):
         return None
 

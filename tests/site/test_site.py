@@ -89,7 +89,7 @@ def test_a_store_is_kept_small_by_snapshots(tmp_path):
 
 
 def test_a_store_is_open_in_one_place_only(tmp_path):
-    with site(store=tmp_path / "site.db"), pytest.raises(fb.InvalidInput, match="another process has it open"):
+    with site(store=tmp_path / "site.db"), pytest.raises(fb.InvalidInput, match="this process has it open"):
         site(store=tmp_path / "site.db")
 
 

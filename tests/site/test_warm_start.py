@@ -145,7 +145,7 @@ def test_what_cannot_be_a_past_is_refused_and_changes_nothing():
     refused("it has rows of several sites: give site as one of 0, 1", past(sites=2))
     refused("row 5 of the log: reward 9 is farther from 0 than the limit of 1", with_reward(log, 4, 9.0),
             limits={"reward": 1.0})  # fmt: skip
-    refused("has made 1 decisions: a past is taken in before the first", log, lambda site: site.choose(np.eye(4)))
+    refused("has made 1 decision: a past is taken in before the first", log, lambda site: site.choose(np.eye(4)))
     refused("has learnt from 200 rows of another log", log, lambda site: site.warm_start(past(seed=1)))
     refused("vectors of dimension 4, the site 5", log, dimension=5)
     with pytest.raises(fb.InvalidInput, match="it has no rows of 'north': give site as one of 0"):

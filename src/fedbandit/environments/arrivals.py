@@ -42,7 +42,7 @@ def acting(kind: str, clients: int, skew: float, turns: int) -> int:
 
     Clients are taken in groups in which the most frequent stands for all, so that a thousand million cost nothing.
 
-    >>> acting("uniform", 10, 1.0, turns=7), acting("skewed", 10**9, 1.0, turns=10**7) < 2 * 10**6
+    >>> acting("uniform", 10, 1.0, turns=7), acting("skewed", 10**9, 1.0, turns=1000) < 1000
     (7, True)
     """
     if kind != "skewed" or turns < 1:

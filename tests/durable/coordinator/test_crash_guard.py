@@ -117,7 +117,7 @@ def test_a_careful_coordinator_is_as_fast_as_ever_once_enough_was_taken_in():
     for frame in frames:
         server.receive(frame, 0.0)
     assert len(synced) - before == ENOUGH
-    assert open_server(ASYNC, journal)._careful.openings == 1
+    assert open_server(ASYNC, journal)._guard.openings == 1
 
 
 def test_a_normal_coordinator_waits_for_no_disk_before_a_commit_and_writes_nothing_beside_the_uploads():
@@ -151,7 +151,7 @@ def test_a_snapshot_ends_the_count():
     journal = MemoryJournal()
     for _ in range(2 * OPENINGS):
         server = open_server(ASYNC, journal)
-        assert not server._careful.is_on
+        assert not server._guard.is_on
         server.save()
 
 

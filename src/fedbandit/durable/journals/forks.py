@@ -20,8 +20,8 @@ class JournalConnection(sqlite3.Connection):
 
     def close(self) -> None:
         """Close it, and know it no more."""
-        _OPEN.discard(self)
         super().close()
+        _OPEN.discard(self)
 
 
 _OPEN: WeakSet[JournalConnection] = WeakSet()

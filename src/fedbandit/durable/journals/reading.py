@@ -10,7 +10,7 @@ from typing import Protocol
 from fedbandit.core.errors import InvalidInput
 from fedbandit.durable.journals.journal import Entry, without_password
 from fedbandit.durable.journals.postgres_rows import PostgresRows, journal_names, reading_postgres
-from fedbandit.durable.journals.sqlite_rows import reading_only
+from fedbandit.durable.journals.sqlite_rows import reading_only, strange
 
 
 class Rows(Protocol):
@@ -63,5 +63,8 @@ def reading(place: str, name: str) -> Iterator[Rows]:
         with reading_postgres(place) as base:
             yield PostgresRows(base, name, f"{name!r} at {without_password(place)}")
     else:
-        with reading_only(Path(place)) as rows:
+        path = Path(place)
+        if path.is_file() and not path.stat().st_size:  # SQLite takes it for a database without tables
+            raise strange(path)
+        with reading_only(path) as rows:
             yield rows

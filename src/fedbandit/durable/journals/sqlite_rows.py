@@ -158,6 +158,8 @@ class Strange(InvalidInput):
 
 def strange(path: Path, error: Exception | None = None) -> Strange:
     """Return the refusal of a file that is none of ours; one that is called as ours are may have been one."""
+    if path.suffix == ".db" and not path.stat().st_size:
+        return Strange(f"the journal {path} is empty: nothing was written to it yet, or it is lost: restore a backup")
     if path.suffix == ".db" and error is not None:
         return Strange(
             f"the journal {path} cannot be used ({error}): its beginning is damaged, so restore a backup, or it is no "
@@ -171,10 +173,6 @@ def reading_only(path: Path) -> Iterator[SqliteRows]:
     """Give what stands in a file that nobody has open, and change nothing in it, nor in its write-ahead log."""
     beside = [path.with_name(f"{path.name}{ending}") for ending in ("-shm", "-wal")]
     made = [each for each in beside if not each.exists()]
-    if path.is_file() and not path.stat().st_size:  # SQLite takes it for a database without tables
-        if path.suffix == ".db":
-            raise Strange(f"the journal {path} is empty: nothing was written to it, or it is lost: restore a backup")
-        raise strange(path)
     with sqlite_errors(path):
         file = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=0.5)
         with closing(file):

@@ -43,7 +43,7 @@ class Settling:
     >>> for number in (4, 5, 6):
     ...     settling.came(Place(number, f"ack.{number}"))
     >>> settling.settle(5, site=1), settling.said(now=7.0), settling.settle(4, site=2), settling.said(now=7.0)
-    (None, [], None, [Said(subject='ack.5', data=b'+ACK', headers=None, answer='known.up-0.5')])
+    (None, [], None, [Publication(subject='ack.5', data=b'+ACK', headers=None, answer='known.up-0.5')])
     >>> settling.know(5), [(said.subject, said.data) for said in settling.said(now=7.0)]
     (None, [('$JS.API.STREAM.PURGE.up-0', b'{"seq": 6}')])
     """
