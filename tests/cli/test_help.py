@@ -23,7 +23,7 @@ def test_a_default_is_said_once(words_of):
 
 @pytest.mark.parametrize("option", ["--broker", "--credentials", "--journal", "--http", "--replicas"])
 def test_what_takes_the_place_of_the_coordinators_file_says_that_it_does(words_of, option):
-    assert re.search(rf"{option} [A-Z]+ [^-]*(-[a-z][^-]*)*default: the file's\.", words_of("serve"))
+    assert re.search(rf"{option} [A-Z<>a-z]+ [^-]*(-[a-z][^-]*)*default: the file's\.", words_of("serve"))
 
 
 def test_numbers_are_shown_with_their_units(words_of):

@@ -22,7 +22,6 @@ _PLACES = {
     errno.ENAMETOOLONG: "give a shorter name",
     errno.EMFILE: "allow more open files, as with `ulimit -n 4096`",
 }
-_NUMBERS = {"integer": "a whole number", "int": "a whole number", "float": "a number"}
 _INSTEAD = {("change", "--set"): "write NAME=VALUE without it"}  # what people write whom nothing resembles
 
 
@@ -64,17 +63,14 @@ def _options(command: Any) -> Iterable[str]:
 
 
 def _no_number(error: Any, arguments: Sequence[str]) -> str | None:
-    """Return the sentence for a value that is not the number which an option takes."""
-    kind = getattr(getattr(error, "param", None), "type", None)
-    each = [*getattr(kind, "types", []), kind]  # of an option that takes two numbers, what one of them is
-    noun = _NUMBERS.get(str(getattr(each[0], "name", "")).removesuffix(" range"))
+    """Return the sentence for a value that is not the number which an option takes, whatever version of Typer says so."""
+    found = re.search(r"valid (integer|float|number)\b", error.format_message())
     options = getattr(getattr(error, "param", None), "opts", [])
-    if noun is None or not options or not options[0].startswith("-"):
+    if found is None or not options or not options[0].startswith("-"):
         return None
-    given = _given(options, arguments, getattr(error.param, "nargs", 1))
-    least, most = getattr(kind, "min", None), getattr(kind, "max", None)
-    limits = [f"of at least {least}"] * (least is not None) + [f"of at most {most}"] * (most is not None)
-    wanted = " ".join([noun if len(each) == 1 else f"{len(each) - 1} numbers", " and ".join(limits)]).strip()
+    count = getattr(error.param, "nargs", 1)
+    given = _given(options, arguments, count)
+    wanted = f"{count} numbers" if count > 1 else "a whole number" if found[1] == "integer" else "a number"
     return f"{max(options, key=len)} must be {wanted}" + (f", not {given!r}" if given is not None else "")
 
 
