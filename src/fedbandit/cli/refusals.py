@@ -63,7 +63,7 @@ def _options(command: Any) -> Iterable[str]:
 
 
 def _no_number(error: Any, arguments: Sequence[str]) -> str | None:
-    """Return the sentence for a value that is not the number which an option takes, whatever version of Typer says so."""
+    """Return the sentence for a value that is not the number which an option takes, under any version of Typer."""
     found = re.search(r"valid (integer|float|number)\b", error.format_message())
     options = getattr(getattr(error, "param", None), "opts", [])
     if found is None or not options or not options[0].startswith("-"):

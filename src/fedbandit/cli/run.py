@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from fedbandit.cli.completion import AGAIN, algorithm_names, environment_names, parameters_of
+from fedbandit.cli.assignments import Set, World, assignments
+from fedbandit.cli.completion import algorithm_names, environment_names
 from fedbandit.cli.files import check_drawing, check_ending, check_file
 from fedbandit.cli.screen import Bar, err, out
-from fedbandit.core.algorithm import algorithms
-from fedbandit.core.environment import Environment, environments
+from fedbandit.core.environment import Environment
 from fedbandit.core.errors import InvalidInput
 from fedbandit.results.sweep import sweep
 from fedbandit.simulation.result import Result
@@ -33,21 +33,8 @@ def run(
         typer.Option(help="An environment of `fedbandit list`; default: linear.", autocompletion=environment_names),
     ] = None,
     recorded: Annotated[str | None, typer.Option(help="Run on the turns of this .npz file instead.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help=f"A parameter of the algorithm: name=value; {AGAIN}.",
-            autocompletion=parameters_of("algorithm", algorithms, "lean-linucb"),
-        ),
-    ] = None,
-    world: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"A parameter of the environment: name=value; {AGAIN}.",
-            autocompletion=parameters_of("environment", environments, "linear"),
-        ),
-    ] = None,
+    set_: Set = None,
+    world: World = None,
     turns: Annotated[int | None, typer.Option(help="How many turns; default: the environment's own length.")] = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     seeds: Annotated[int, typer.Option(help="How many seeds to run.")] = 1,
@@ -84,21 +71,6 @@ def run(
 
 def _task(chosen: Any, place: Environment, turns: int | None, seed: int) -> Result:
     return run_one(chosen, place, turns=turns, seed=seed)
-
-
-def assignments(option: str, texts: list[str] | None) -> dict[str, str]:
-    """Read name=value pairs.
-
-    >>> assignments("--set", ["ridge=2"])
-    {'ridge': '2'}
-    """
-    pairs = {}
-    for text in texts or []:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise InvalidInput(f"{option} {text!r} is not of the form name=value: write {option} ridge=0.1")
-        pairs[name.strip()] = value.strip()
-    return pairs
 
 
 def _environment(name: str | None, recorded: str | None, values: dict[str, str]) -> Environment:

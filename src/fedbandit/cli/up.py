@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.status import Status
 
-from fedbandit.cli.completion import AGAIN, algorithm_names, environment_names, parameters_of
-from fedbandit.cli.run import assignments
+from fedbandit.cli.assignments import BEST, Set, World, assignments
+from fedbandit.cli.completion import algorithm_names, environment_names
 from fedbandit.cli.screen import err, out
-from fedbandit.core.algorithm import Algorithm, algorithms
+from fedbandit.core.algorithm import Algorithm
 from fedbandit.core.environment import Environment, environments
 from fedbandit.core.errors import InvalidInput
 from fedbandit.files.amounts import counted
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 LINEAR = {"arms": "4", "pool": "12", "dimension": "20", "noise": "0.15"}  # few enough arms to follow with the eye
 MOST_SITES = 200
-BEST = "lean-linucb"  # see docs/choosing.md
 
 
 def up(
@@ -42,21 +41,8 @@ def up(
     environment: Annotated[
         str, typer.Option(help="An environment of `fedbandit list`.", autocompletion=environment_names)
     ] = "linear",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help=f"A parameter of the algorithm: name=value; {AGAIN}.",
-            autocompletion=parameters_of("algorithm", algorithms, BEST),
-        ),
-    ] = None,
-    world: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"A parameter of the environment: name=value; {AGAIN}.",
-            autocompletion=parameters_of("environment", environments, "linear"),
-        ),
-    ] = None,
+    set_: Set = None,
+    world: World = None,
     seed: Annotated[int, typer.Option(help="The world's seed.")] = 0,
     rate: Annotated[float, typer.Option(metavar="PER_SECOND", help="Decisions a second, of each site.")] = 2.0,
     port: Annotated[int, typer.Option(help="The port of the status page; 0 for any that is free.")] = 8080,
