@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 CONSTRAINTS ?=  # a file of versions to install, as in: make CONSTRAINTS=constraints.txt test
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(strip $(CONSTRAINTS)),--constraint $(CONSTRAINTS))
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
+# Tests wait for brokers, for disks, and for a kernel that another worker compiles: meanwhile one more can go on.
+WORKERS = $(shell expr $(CORES) + 1)
 # Bytecode is kept: tests start dozens of programs, and each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 # The tests of a file share what they have started, and the quickest come last.
@@ -31,10 +33,10 @@ demo: $(VENV)/installed  ## what federation is good for, in half a minute
 	$(BIN)/fedbandit demo
 
 test: $(VENV)/installed-dev  ## all tests but the long ones
-	$(BIN)/python -m pytest -n $(CORES) $(BY_FILE) -m 'not slow'
+	$(BIN)/python -m pytest -n $(WORKERS) $(BY_FILE) -m 'not slow'
 
 quick: $(VENV)/installed-dev  ## the tests that take under a minute
-	$(BIN)/python -m pytest -n $(CORES) $(BY_FILE) -m 'not slow and not long'
+	$(BIN)/python -m pytest -n $(WORKERS) $(BY_FILE) -m 'not slow and not long'
 
 test-all: $(VENV)/installed-dev  ## the long ones too
 	$(BIN)/python -m pytest -n $(CORES) $(BY_FILE)

@@ -151,7 +151,10 @@ def test_an_edited_file_is_read_again(fedbandit, office, tmp_path):
 EDITED = {  # what is written in the place of what in the table of the second federation, and what is said
     "deadline = ": ("deadline = 30", "{file} is not valid TOML ("),
     '"async-linucb"': ('"sync-linucb"', "{file}: federations.rounds.deadline has no meaning for async-linucb"),
-    "set = { dleta = 1, ": ("set = { ", "{file}: federations.rounds: unknown"),
+    "set = { dleta = 1, ": (
+        "set = { ",
+        "{file}: federations.rounds: sync-linucb has no parameter 'dleta': did",
+    ),
     "epoch_seconds = 60\nset = { discount = 0.5, ": ("set = { ", "discount can change only as a new federation"),
     "clients = 5": ("clients = 2", "clients can change only as a new federation"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import suppress
 
 import nats
 import numpy as np
@@ -110,6 +111,40 @@ def test_a_broker_of_which_nothing_is_heard_any_more_is_left_for_another(brokers
         await hub.close()
 
     asyncio.run(attempt())
+
+
+@pytest.mark.slow  # elections take seconds
+def test_streams_that_store_nothing_for_want_of_brokers_are_not_removed(brokers):
+    """They could not be made again before all are back, and what they hold would be gone."""
+    name, subjects = "fedbandit-demo-up-0", Subjects("demo")
+
+    async def remove_without_a_majority():
+        hub = Hub(brokers.url, replicas=3)
+        await hub.connect()
+        await hub.open(Door(subjects, 1, 1000, lambda _: None))
+        await hub._broker.jetstream().publish(subjects.up(0), b"kept")
+        port = hub._broker.connected_url.port
+        others = [which for which, each in enumerate(brokers.running) if each.settings.port != port]
+        for which in others:
+            brokers.kill(which)
+        is_removed = await hub._streams.remove(name)
+        await hub.close()
+        return is_removed, others
+
+    async def kept():
+        connection = await nats.connect(servers_of(brokers.url))
+        while True:
+            with suppress(nats.errors.Error):
+                info = await connection.jetstream().stream_info(name)
+                await connection.close()
+                return info.state.messages
+
+    is_removed, others = asyncio.run(soon(remove_without_a_majority()))
+    assert not is_removed
+    for which in others:
+        brokers.start(which)
+    until_it_has_a_leader(brokers.url)
+    assert asyncio.run(soon(kept())) == 1
 
 
 @pytest.mark.slow  # elections take seconds

@@ -16,13 +16,14 @@ class Tried:
     """Streams of which some do not store."""
 
     def __init__(self, replicas=1):
-        self.replicas, self.failing, self.removed = replicas, set(), []
+        self.replicas, self.failing, self.removed, self.is_whole = replicas, set(), [], True
 
     async def probe(self, subject, most_bytes, seconds):
         return "no room" if subject in {DOOR.probes[name] for name in self.failing} else ""
 
     async def remove(self, stream):
-        self.removed.append(stream)
+        self.removed += [stream] * self.is_whole
+        return self.is_whole
 
 
 def probe(probing, streams, failing=()):
@@ -42,6 +43,17 @@ def test_a_stream_is_made_anew_when_it_fails_twice_in_a_row():
     ]:
         late = probe(probing, streams, failing)
         assert (probing.trouble, streams.removed, late) == (trouble, removed, [DOOR] * len(removed))
+
+
+def test_a_stream_that_cannot_be_made_again_now_is_left_alone_until_it_can():
+    probing, streams = Probing("nats://broker"), Tried(replicas=3)
+    streams.is_whole = False
+    assert [probe(probing, streams, STREAMS[:1]) for _ in range(2)] == [[]] * 2
+    streams.is_whole = True
+    for subject in DOOR.probes.values():
+        probing.came(subject)
+    assert probe(probing, streams, STREAMS[:1]) == [DOOR]
+    assert streams.removed == STREAMS[:1]
 
 
 def test_what_a_cluster_stored_and_does_not_deliver_is_noticed_when_it_is_tried_a_third_time():

@@ -1,9 +1,9 @@
 """Whether the streams of a broker store what sites send, and deliver what they store: tried every now and then.
 
 A stream that could not write once takes nothing any more, even when there is room again. One that fails twice is made
-anew: sites send again what it held. In a cluster a stream may also store and never deliver again, when brokers are lost
-and come back one right after the other. What has not been delivered when it is tried a third time is taken for that,
-and what delivers is made anew.
+anew, if all brokers that keep it are there: sites send again what it held. In a cluster a stream may also store and
+never deliver again, when brokers are lost and come back one right after the other. What has not been delivered when it
+is tried a third time is taken for that, and what delivers is made anew.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ class Probing:
         self._tell(next(iter(failing.values()), ""))
         for each in tried:
             if each.stream in failing and each.stream in self._failing:
-                await streams.remove(each.stream)
-                late.append(each.door)
+                late += [each.door] * await streams.remove(each.stream)
         self._failing = set(failing)
         return late
 

@@ -42,6 +42,8 @@ LARGEST_PROBE = 64 * 1024
 AGREE_SECONDS = 20.0  # that the brokers of a cluster may need to agree
 AGAIN_SECONDS = 0.2
 NO_LEADER = 10008  # of JetStream: a cluster of which too few brokers run, or that has just begun
+OTHERWISE_THERE = 10058  # of JetStream: there is a stream of that name with other limits, or of another kind
+UNCHANGEABLE = 10052  # of JetStream: of another kind, as earlier versions kept messages in another way
 TOO_FEW_BROKERS = (10005, 10023, 10074)  # of JetStream: no peers, no resources, no cluster for so many replicas
 
 
@@ -132,10 +134,26 @@ class Streams:
             return f"no answer for {seconds:g} seconds"
         return ""
 
-    async def remove(self, name: str) -> None:
-        """Remove a stream with all that is in it."""
+    async def remove(self, name: str) -> bool:
+        """Remove a stream with all that is in it, and tell whether it can be made again now.
+
+        In a cluster it is left alone while a broker that keeps it is away: too few are there to make another, and this
+        one stores again when they have agreed on who leads.
+        """
+        if self.replicas > 1 and not await self._has_all_brokers(name):
+            return False
         with suppress(self._errors.APIError):
             await self._context.delete_stream(name)
+        return True
+
+    async def _has_all_brokers(self, name: str) -> bool:
+        try:
+            cluster = (await self._context.stream_info(name)).cluster
+        except (self._errors.APIError, client_library().errors.Error, TimeoutError):
+            return False
+        return bool(cluster and cluster.leader) and all(
+            each.current and not each.offline for each in cluster.replicas or ()
+        )
 
     async def _ensure(self, name: str, subject: str, **limits: Any) -> None:
         """Make a stream; one that is there with other limits gets these, one of another kind is made anew."""
@@ -161,14 +179,16 @@ class Streams:
     async def _make(self, config: Any) -> None:
         try:
             await self._context.add_stream(config)
-        except self._errors.BadRequestError:  # it is there with another size
+        except self._errors.BadRequestError as error:
+            if error.err_code != OTHERWISE_THERE:
+                raise
             await self._renew(config)
 
     async def _renew(self, config: Any) -> None:
         try:
             await self._context.update_stream(config)
-        except self._errors.APIError as error:  # an earlier version kept messages in another way
-            if error.err_code in TOO_FEW_BROKERS:
+        except self._errors.APIError as error:
+            if error.err_code != UNCHANGEABLE:
                 raise
             log.warning("the stream %s is made anew (%s): sites send again what it held", config.name, error)
             await self._context.delete_stream(config.name)
