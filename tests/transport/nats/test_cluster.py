@@ -15,7 +15,7 @@ from fedbandit.durable.coordinator.server import DurableServer
 from fedbandit.durable.journals.journal import open_journal
 from fedbandit.protocol.charter import Charter
 from fedbandit.service.keys.files import Keys
-from fedbandit.transport.nats.address import Address, check_server, servers_of
+from fedbandit.transport.nats.address import Address, servers_of
 from fedbandit.transport.nats.broker import Broker, free_port
 from fedbandit.transport.nats.broker_settings import BrokerSettings, Cluster, Security
 from fedbandit.transport.nats.door import Door
@@ -27,7 +27,6 @@ from samples.deployed import Coordinator, all_is_sent, open_sites
 from samples.hubs import upload
 from samples.waiting import PATIENCE, soon, until
 
-THREE = "nats://one:4222,two:4223,three:4222"
 TABLE = {
     "algorithm": "async-linucb", "clients": 2, "dimension": 2, "arms": 2, "horizon": 1,
     "set": {"upload_threshold": 1.0, "smallest_upload": 1, "download_threshold": 1.0},
@@ -179,38 +178,6 @@ def test_more_replicas_than_brokers_are_refused_and_nothing_is_changed(tmp_path)
     with Broker(BrokerSettings(tmp_path, port=free_port())) as broker:
         asyncio.run(attempt(broker.url))
         assert set(replicas_of(broker.url).values()) == {1}
-
-
-def test_an_address_names_any_number_of_brokers():
-    assert Address.parse(f"{THREE}/demo") == Address(THREE, "demo")
-    assert Address.parse("nats://[::1],[::2]:4223/demo").server == "nats://[::1]:4222,[::2]:4223"
-    assert check_server(THREE) == THREE
-
-
-@pytest.mark.parametrize(
-    "url", ["nats://one:4222,", "nats://one:4222,two", "nats://,one:4222", "nats://one:4222,two:x"]
-)
-def test_a_list_with_a_broker_that_is_none_is_refused(url):
-    with pytest.raises(InvalidInput, match="is no address of a broker"):
-        check_server(url)
-
-
-def test_a_broker_of_a_cluster_knows_itself_and_the_others():
-    assert Cluster.of(THREE, "two:4223") == Cluster("two-4223", 6223, ("one:6222", "two:6223", "three:6222"))
-
-
-@pytest.mark.parametrize(
-    ("url", "which", "sentence"),
-    [
-        (THREE, "four:4222", "'four:4222' is none of the brokers one:4222, two:4223, three:4222"),
-        (THREE, "two:4222", "'two:4222' is none of the brokers"),
-        ("nats://one:65000", "one:65000", "brokers of a cluster need port 67000, too: give one a lower one"),
-        ("tls://10.0.0.1:4222", "10.0.0.1:4222", "10.0.0.1 is no name: with tls://"),
-    ],
-)
-def test_what_cannot_be_a_cluster_is_refused(url, which, sentence):
-    with pytest.raises(InvalidInput, match=sentence):
-        Cluster.of(url, which)
 
 
 @pytest.fixture(scope="module")
